@@ -30,7 +30,7 @@ const pageLength = 100
 type store interface {
 	// Put stores documents in one batch, without fsync.
 	Put(keys []string, values [][]byte) error
-	// Settle writes the data that only memory has to tables.
+	// Settle writes the documents that are only in memory to tables.
 	Settle() error
 	// Compact brings the store into the form in which it is read fastest.
 	Compact() error

@@ -43,7 +43,7 @@ func Pick(tables []Table, o Options) *Job {
 	return nil
 }
 
-// Jobs yields all merges that should be done, most urgent first; a table may be in several merges.
+// Jobs yields all merges that should be done, most urgent first; a table may be in several jobs.
 // tables are those that are not being merged, and running is the number of running merges, each of
 // which will add a table.
 func Jobs(tables []Table, o Options, running int) iter.Seq[*Job] {
@@ -179,7 +179,7 @@ const lasting = 16
 
 // Without a time to live, dead documents and the result of the largest merge need at most
 // spaceShare of the bytes of living documents, in a database so large that dead documents have
-// leastDead of them left: so large that a table has at most a fifth. There the peak is 1.28 times the
+// leastDead documents left: so large that a table has at most a fifth. There the peak is 1.28 times the
 // living bytes in TestBounded.
 const (
 	spaceShare = 0.28

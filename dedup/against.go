@@ -219,7 +219,7 @@ func (d *job) eachKnown(f func(rec *records.Record) error, bad badFunc) error {
 // readKnown reads Against for the first time.
 func (d *job) readKnown(add func(rec *records.Record) error) error {
 	need := records.NeedText
-	if d.c.grouped() {
+	if d.grouped() {
 		need = records.NeedDoc
 	}
 	for i := range d.against {

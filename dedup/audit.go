@@ -142,6 +142,9 @@ func (d *job) parameters() auditParameters {
 		Weights:  d.c.Compared.Weights, Ignore: d.c.Compared.Ignore, IgnoreCommon: d.c.Compared.IgnoreCommon,
 		Reading: d.c.ReadingAs,
 	}
+	if d.c.Rule != nil {
+		p.Measures = Measures{} // of a rule that is a criterion
+	}
 	if d.c.Where.Images == nil && !d.ofTexts() {
 		p.Shingle = fmt.Sprintf("%s:%d", cmp.Or(d.features.Unit, "words"), d.params.Shingle)
 	}

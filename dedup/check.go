@@ -63,9 +63,9 @@ var composition = []struct {
 	{option: "Level", excludes: []string{"HTML"}, why: "parts are cut from the text as it is written", unless: []string{"Drop"}},
 	{option: "Drop", needs: []string{"Level"}, why: "it drops documents with a repeated part"},
 	{option: workers, excludes: []string{
-		"Images", "Files", "Within", "Verify", "Levenshtein", "Cosine", "Rule", "Agree", "Distinct", "Keep", "Audit", "Across", "WithinField", "Decisions",
+		"Images", "Files", "Within", "Verify", "Levenshtein", "Cosine", "Keep", "Audit", "Decisions",
 		"Clusters", "Columns", "DryRun", "Rejects", "Compute", "Weights", "Ignore", "IgnoreCommon", "Drop",
-	}, why: "many workers compare documents of files by Jaccard, Near or Seen, keep the first, and write the audit into the folder of the output"},
+	}, why: "many workers compare documents of files by Jaccard, a rule with it, Near or Seen, keep the first, and write the audit into the folder of the output"},
 	{option: workers, excludes: []string{"Level", "Against"}, why: "they do this only for texts that have been seen", unless: []string{"Seen"}},
 }
 
@@ -125,6 +125,9 @@ func (c *Job) Check() error { return c.check(false) }
 // CheckWorkers is Check for a job that many workers share.
 func (c *Job) CheckWorkers() error {
 	if err := c.check(true); err != nil {
+		return err
+	}
+	if _, _, err := c.sharedRule(); err != nil {
 		return err
 	}
 	if !c.ToFolder() {
@@ -206,7 +209,7 @@ func (c *Job) checkValues() error {
 	case c.Across != "" && c.WithinField != "":
 		return invalid("%s and %s contradict each other", option.Name("Across"), option.Name("WithinField"))
 	}
-	rule, err := c.agreement().whole()
+	rule, _, err := c.agreement().whole()
 	if err == nil && rule != nil {
 		err = checkIgnored(rule, &c.Compared)
 	}

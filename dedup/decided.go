@@ -3,7 +3,6 @@ package dedup
 import (
 	"slices"
 
-	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/quantity"
@@ -38,24 +37,24 @@ func (d *job) readDecisions() error {
 	return nil
 }
 
-// groupBy limits joins to documents of different groups (Across) or of one group (WithinField).
+// groupBy prepares the limits of matches.
 func (d *job) groupBy() error {
-	if d.rule != nil {
+	if d.limits == nil {
 		return refuseFiles(d.rule, d.Sources)
 	}
-	stored := ""
-	if d.Stored != nil {
-		stored = d.Stored.Path
+	l, err := d.c.agreement().limit(d.limits, d.params, d.opt, d.Sources)
+	if err != nil {
+		return err
 	}
-	g, err := grouping.By{Across: d.c.Across, WithinField: d.c.WithinField}.New(stored)
-	if g != nil {
-		if d.decided == nil {
-			d.decided = newDecided()
-		}
-		d.decided.grouper, d.decided.groups = g, &collection.Groups{Across: g.Across}
+	if d.decided == nil {
+		d.decided = newDecided()
 	}
-	return err
+	d.decided.limits, d.decided.groups = l, l.Groups()
+	return nil
 }
+
+// grouped reports whether matches depend on fields of documents, or on their files.
+func (d *job) grouped() bool { return d.rule != nil || d.limits != nil }
 
 func newDecided() *decided {
 	return &decided{ids: map[string]uint32{}, apart: map[[2]uint32]bool{}, of: map[uint32]uint32{}}
@@ -93,7 +92,7 @@ func (x *decided) add(ordinal int64, rec *records.Record) {
 		return
 	}
 	if x.groups != nil {
-		x.groups.Of = append(x.groups.Of, x.grouper.Of(rec))
+		x.groups.Of = append(x.groups.Of, x.limits.group(rec))
 	}
 	if n, ok := x.ids[rec.Doc.ID]; ok {
 		x.of[uint32(ordinal)] = n
@@ -115,12 +114,12 @@ func (d *job) groups() *collection.Groups {
 }
 
 // group implements selfjoin.Apart.Group.
-func (x *decided) group(ordinal uint32) (uint32, bool) {
+func (x *decided) group(ordinal uint32) (uint64, bool) {
 	_, decided := x.of[ordinal]
 	if x.groups == nil || decided {
 		return 0, false
 	}
-	return x.groups.Of[ordinal], true
+	return x.groups.Number(ordinal), true
 }
 
 // is reports whether a document of the inputs has this decision.

@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/records"
@@ -17,9 +19,11 @@ import (
 // Decisions are a person's decisions about near-duplicates: JSON lines, as the page of `simdb
 // review` writes them (docs/formats.md, "Decisions").
 //
-//	{"a":"X11-copy","b":"X11","decision":"drop"}
+//	{"a":"X11-copy","b":"X11","decision":"drop","by":"editor-1","at":"2026-12-01T09:30:00Z"}
 //
-// A decision is about document a, which resembles document b. Other fields are ignored.
+// A decision is about document a, which resembles document b. Who decided and when may be missing;
+// other fields are ignored. Of the decisions about a pair that have a time, the latest holds, so
+// that files to which several reviewers append, or whose lines are put together, need no order.
 
 // DecisionKind is a kind of decision.
 type DecisionKind string
@@ -29,6 +33,7 @@ const (
 	DecisionKeep  DecisionKind = "keep"  // it stays, though it is a duplicate
 	DecisionDrop  DecisionKind = "drop"  // it is a duplicate and is dropped
 	DecisionAllow DecisionKind = "allow" // it is not a duplicate: both stay
+	DecisionNone  DecisionKind = "none"  // an earlier decision about the pair is withdrawn
 )
 
 // Decision is a line of a file.
@@ -36,6 +41,8 @@ type Decision struct {
 	A    string       `json:"a"`
 	B    string       `json:"b"`
 	Kind DecisionKind `json:"decision"`
+	By   string       `json:"by,omitempty"` // who decided, or ""
+	At   time.Time    `json:"at,omitzero"`  // when, or zero
 
 	Line int64 `json:"-"` // line number in the file, from 1
 }
@@ -43,45 +50,83 @@ type Decision struct {
 // maxLine is the maximum length of a line in bytes; it fits two escaped ids.
 const maxLine = 4 << 20
 
-// ReadDecisions reads a file, which may be compressed; "-" is standard input. If lines are
-// invalid or decisions contradict each other, it returns an error that gives the place of each
-// problem, and no decisions.
+// ReadDecisions reads a file, which may be compressed; "-" is standard input. It returns the
+// decisions that hold. If lines are invalid or decisions contradict each other, it returns an error
+// that gives the place of each problem, and no decisions.
 func ReadDecisions(ctx context.Context, path string) ([]Decision, error) {
+	all, err := ReadDecisionLines(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	all = LatestDecisions(all)
 	p := Problems{Path: path}
-	var all []Decision
-	err := p.Lines(ctx, func(line int64, text []byte) error {
-		d, err := parseDecision(text)
+	contradictions(all, &p)
+	return all, p.Err()
+}
+
+// ReadDecisionLines reads a file like ReadDecisions, but returns the decisions of all lines, also
+// those that contradict others or that others replace.
+func ReadDecisionLines(ctx context.Context, path string) (all []Decision, err error) {
+	p := Problems{Path: path}
+	err = p.Lines(ctx, func(line int64, text []byte) error {
+		d, err := ParseDecision(text)
 		if d.Line = line; err == nil {
 			all = append(all, d)
 		}
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	contradictions(all, &p)
-	return all, p.Err()
+	return all, cmp.Or(err, p.Err())
 }
 
-// parseDecision parses a line and makes the checks that need no other line.
-func parseDecision(line []byte) (d Decision, err error) {
-	if err := json.Unmarshal(line, &d); err != nil {
+// LatestDecisions returns the decisions that hold, in order: those without a time, unless a
+// decision about the same pair has one, and otherwise the last one by time, or by order if times
+// are equal.
+func LatestDecisions(all []Decision) (hold []Decision) {
+	latest := map[engine.Pair]int{} // by pair, the index of its last decision with a time
+	for i := range all {
+		d := &all[i]
+		if had, ok := latest[d.Pair()]; !d.At.IsZero() && (!ok || !d.At.Before(all[had].At)) {
+			latest[d.Pair()] = i
+		}
+	}
+	for i := range all {
+		if last, ok := latest[all[i].Pair()]; (!ok || last == i) && all[i].Kind != DecisionNone {
+			hold = append(hold, all[i])
+		}
+	}
+	return hold
+}
+
+// ParseDecision parses a line, and makes the checks that need no other line.
+func ParseDecision(line []byte) (Decision, error) {
+	var in struct {
+		Decision
+		At string `json:"at"`
+	}
+	if err := json.Unmarshal(line, &in); err != nil {
 		wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
 		switch {
 		case ok && wrong.Field == "":
-			return d, fmt.Errorf(`%s; a line must be an object with "a", "b" and "decision"`, wrong.Value)
+			return in.Decision, fmt.Errorf(`%s; a line must be an object with "a", "b" and "decision"`, wrong.Value)
 		case ok:
-			return d, fmt.Errorf("%q must be a string", wrong.Field)
+			return in.Decision, fmt.Errorf("%q must be a string", wrong.Field[strings.LastIndex(wrong.Field, ".")+1:])
 		}
-		return d, fmt.Errorf("not JSON: %w", err)
+		return in.Decision, fmt.Errorf("not JSON: %w", err)
 	}
+	d := in.Decision
 	switch {
 	case d.A == "" || d.B == "":
 		return d, errors.New(`a decision needs the ids of two documents, "a" and "b"`)
 	case d.A == d.B:
 		return d, fmt.Errorf("%q is paired with itself", d.A)
-	case d.Kind != DecisionKeep && d.Kind != DecisionDrop && d.Kind != DecisionAllow:
-		return d, fmt.Errorf(`"decision" is %q, not keep, drop or allow`, d.Kind)
+	case !slices.Contains([]DecisionKind{DecisionKeep, DecisionDrop, DecisionAllow, DecisionNone}, d.Kind):
+		return d, fmt.Errorf(`"decision" is %q, not keep, drop, allow or none`, d.Kind)
+	}
+	if in.At != "" {
+		var err error
+		if d.At, err = time.Parse(time.RFC3339, in.At); err != nil {
+			return d, fmt.Errorf(`"at" is %q, not a time such as 2026-12-01T09:30:00Z`, in.At)
+		}
 	}
 	return d, nil
 }
@@ -90,7 +135,7 @@ func parseDecision(line []byte) (d Decision, err error) {
 func (d *Decision) Pair() engine.Pair { return engine.Pair{A: min(d.A, d.B), B: max(d.A, d.B)} }
 
 // contradictions finds decisions that conflict: different decisions about a pair, a document that
-// is both kept and dropped, and a document that is dropped although others are dropped for it.
+// is both kept and dropped, and documents that are dropped for each other, so that none stays.
 func contradictions(all []Decision, p *Problems) {
 	pairs, about := map[engine.Pair]*Decision{}, map[string]*Decision{}
 	for i := range all {
@@ -110,10 +155,29 @@ func contradictions(all []Decision, p *Problems) {
 			p.Add(d.Line, "%s contradicts %s in line %d, about %q", d.Kind, had.Kind, had.Line, d.A)
 		}
 	}
+	// A document may be dropped for one that is itself dropped, as long as the chain ends at one that stays.
+	of := map[string][]string{} // by ID, the documents that are dropped for it
+	var ends []string
 	for i := range all {
-		d := &all[i]
-		if of := about[d.B]; d.Kind == DecisionDrop && of != nil && of.Kind == DecisionDrop {
-			p.Add(d.Line, "%q is dropped for %q, which line %d drops", d.A, d.B, of.Line)
+		if d := &all[i]; d.Kind == DecisionDrop {
+			of[d.B] = append(of[d.B], d.A)
+			if b := about[d.B]; b == nil || b.Kind != DecisionDrop {
+				ends = append(ends, d.B)
+			}
+		}
+	}
+	stays := map[string]bool{} // a copy of it stays
+	for len(ends) > 0 {
+		id := ends[len(ends)-1]
+		ends = ends[:len(ends)-1]
+		if !stays[id] {
+			stays[id] = true
+			ends = append(ends, of[id]...)
+		}
+	}
+	for i := range all {
+		if d := &all[i]; d.Kind == DecisionDrop && !stays[d.A] {
+			p.Add(d.Line, "%q is dropped for %q, which line %d drops, and none of its copies stays", d.A, d.B, about[d.B].Line)
 		}
 	}
 }

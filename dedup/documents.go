@@ -8,14 +8,13 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
-	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/ordered"
+	"github.com/simdb/simdb/internal/pairrule"
 	"github.com/simdb/simdb/internal/rulejoin"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"
@@ -69,8 +68,8 @@ type Documents struct {
 	files   *corpus.Listing
 	by      corpus.Criterion
 	params  features.Params
-	remove  func() // removes the temporary folder
-	grouper *grouping.Grouper
+	remove  func()            // removes the temporary folder
+	limits  *limits           // or nil
 	rule    *rulejoin.Corpus  // of a rule; files has only the ids
 	sample  *listSample       // nil for all
 	allowed bool              // the database has allowed pairs
@@ -82,47 +81,53 @@ type Documents struct {
 	}
 }
 
-// Open reads the documents, except for a whole database without Across, WithinField and Sample,
-// which uses its indexes. Close frees them.
+// agreement returns the rule of a Listing with its short forms.
+func (j *Listing) agreement() *agreement {
+	return &agreement{j.By, j.Rule, j.Agree, j.Distinct, j.Across, j.WithinField}
+}
+
+// Open reads the documents, except for a whole database without limits and Sample, which uses its
+// indexes. Close frees them.
 func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources) (_ *Documents, err error) {
 	j.Memory = cmp.Or(max(j.Memory, 0), 1<<30)
 	if err := src.CheckHTML(j.Read); err != nil {
 		return nil, err
 	}
 	l := &Documents{job: j, env: env, sources: src, Rejects: env.NewRejects(ctx, j.Rejects, j.Output)}
-	x := &agreement{j.By, j.Rule, j.Agree, j.Distinct, j.Across, j.WithinField}
-	rule, err := x.settle()
+	x := j.agreement()
+	rule, limits, err := x.settle()
 	if rule == nil && err == nil {
-		j.By, j.Across, j.WithinField = x.by, x.across, x.withinField
-		l.job = j
-		l.by, err = corpus.CriterionOf(j.By)
+		l.job.By = x.by
+		l.by, err = corpus.CriterionOf(x.by)
 	}
-	if err = cmp.Or(err, j.checkRule(rule)); err != nil {
+	if err = cmp.Or(err, j.checkRule(rule, limits)); err != nil {
 		return nil, err
 	}
 	if rule != nil {
 		l.by, l.job.Read.NoText = corpus.Criterion{Sets: true}, fieldsOnly(rule) // pairs have scores
 	}
-	database := ""
 	if src.Stored != nil {
-		database = src.Stored.Path
 		if err := env.CheckTexts(ctx, src.DB(), !l.by.Sets); err != nil {
 			return nil, err
 		}
-		if l.stored = j.Across == "" && j.WithinField == "" && j.Sample == 0 && rule == nil && j.Compared.NotStored() == nil; l.stored {
+		if l.stored = limits == nil && j.Sample == 0 && rule == nil && j.Compared.NotStored() == nil; l.stored {
 			return l, nil
 		}
 	}
 	if rule != nil {
 		return l, l.openRule(ctx, rule)
 	}
-	return l, l.openCompared(ctx, database)
+	return l, l.openCompared(ctx, limits)
 }
 
 // openCompared reads the documents that a criterion compares.
-func (l *Documents) openCompared(ctx context.Context, database string) (err error) {
+func (l *Documents) openCompared(ctx context.Context, limits *pairrule.Rule) (err error) {
 	j := &l.job
-	if l.grouper, err = (grouping.By{Across: j.Across, WithinField: j.WithinField}).New(database); err != nil {
+	p, err := l.compared()
+	if err != nil {
+		return err
+	}
+	if l.limits, err = j.agreement().limit(limits, p, j.Read, l.sources); err != nil {
 		return err
 	}
 	if j.Sample > 0 {
@@ -147,14 +152,14 @@ func (l *Documents) openCompared(ctx context.Context, database string) (err erro
 	if j.Words {
 		l.texts = corpus.NewTextStore(j.Memory, dir)
 	}
-	if l.grouper != nil {
-		l.files.Groups = &collection.Groups{Across: l.grouper.Across}
+	if l.limits != nil {
+		l.files.Groups = l.limits.Groups()
 	}
 	read := func(ctx context.Context) error { return l.readFiles(ctx, dir) }
 	if l.sources.Stored != nil {
 		read = func(ctx context.Context) error { return l.readStored(ctx, dir) }
 	}
-	if err := cmp.Or(read(ctx), l.grouper.Check()); err != nil {
+	if err := cmp.Or(read(ctx), l.limits.check()); err != nil {
 		return l.Close(err)
 	}
 	l.Read, l.Listed, l.Repeated = l.files.N, l.files.N, l.files.Repeated
@@ -286,10 +291,10 @@ func (l *Documents) record(x *corpus.Extractor, rec *records.Record) error {
 	}
 	if l.rule != nil {
 		l.files.N++
-		return cmp.Or(l.files.AddID(rec.Doc.ID), l.addText(&rec.Doc), addRuled(l.rule, rec))
+		return cmp.Or(l.files.AddID(rec.Doc.ID), l.addText(&rec.Doc), l.rule.Add(ruled(rec)))
 	}
-	if l.grouper != nil {
-		l.files.Groups.Of = append(l.files.Groups.Of, l.grouper.Of(rec))
+	if l.limits != nil {
+		l.files.Groups.Of = append(l.files.Groups.Of, l.limits.group(rec))
 	}
 	return l.add(x, &rec.Doc)
 }

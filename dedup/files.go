@@ -89,13 +89,13 @@ func (d *job) each(stage string, begin func(i int, in records.Source) error, f f
 // to find the same records unusable.
 func (d *job) need(stage string, i int) records.Need {
 	switch {
-	case d.Stored != nil && (stage == writeStage || d.keep.needFields() || d.c.grouped() || d.c.level() != units.Document):
+	case d.Stored != nil && (stage == writeStage || d.keep.needFields() || d.grouped() || d.c.level() != units.Document):
 		return records.NeedAll
 	case d.Stored != nil: // reading only ids uses another order
 		return records.NeedText
 	case d.c.level() == units.Document && stage != readStage && stage != compareStage && !d.flawed[i] && d.opt.IDFrom != records.IDFromHash && d.equal == nil && !d.c.Columns.ofWords():
 		return records.NeedID
-	case d.keep.needFields() || d.c.grouped():
+	case d.keep.needFields() || d.grouped():
 		return records.NeedAll
 	}
 	return records.NeedText
@@ -137,7 +137,7 @@ func (d *job) readAll(add func(rec *records.Record) error) error {
 		err = d.keep.decide()
 	}
 	if err == nil && d.decided != nil {
-		err = d.decided.grouper.Check()
+		err = d.decided.limits.check()
 	}
 	return err
 }

@@ -223,9 +223,6 @@ func (c *Job) minCount() int { return cmp.Or(c.MinCount, 2) }
 
 func (c *Job) memory() int64 { return cmp.Or(max(c.Memory, 0), 256<<20) }
 
-// grouped reports whether matches depend on fields of documents, or on their files.
-func (c *Job) grouped() bool { return c.Across != "" || c.WithinField != "" || c.Rule != nil }
-
 // Rules returns the rules of Keep, preceded by the rule of Within.
 func (c *Job) Rules() Keep {
 	rules := c.Keep

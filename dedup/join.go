@@ -9,9 +9,9 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/pairrule"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/setjoin"
@@ -24,7 +24,7 @@ type JoinOptions struct {
 	By                  engine.Criterion
 	Rule                *PairRule // replaces By, as in a Job; the documents of both sides are read before they are joined
 	Agree, Distinct     []string  // as in a Job
-	Across, WithinField string    // as in package grouping: which documents may match
+	Across, WithinField string    // as in a Job
 	Words               bool      // rows say in which words the documents differ; not with Contains and Within of Files
 	Memory              int64     // bytes for the documents of a lookup, and for the matches
 	IDs                 bool      // the texts of the input are ids of stored documents
@@ -55,6 +55,19 @@ const (
 	joinAhead = 4         // batches that each lookup may finish before they are read
 )
 
+// agreement returns the rule with its short forms.
+func (o *JoinOptions) agreement() *agreement {
+	return &agreement{o.By, o.Rule, o.Agree, o.Distinct, o.Across, o.WithinField}
+}
+
+// collection returns the documents that others are compared with.
+func (o *JoinOptions) collection() *inputs.Sources {
+	if o.Stored != nil {
+		return o.Stored.Sources()
+	}
+	return o.Files
+}
+
 // A Join finds, for each document of an input, the documents of a collection that resemble it.
 // One goroutine reads documents and others look them up.
 type Join struct {
@@ -64,9 +77,9 @@ type Join struct {
 	o       JoinOptions
 	l       lookup
 	to      lookupIn
-	groups  *grouping.Grouper // nil if there are no groups
-	stored  *lookupStored     // nil for files
-	rule    *ruleRows         // of a rule, which looks nothing up; or nil
+	limits  *limits       // or nil
+	stored  *lookupStored // nil for files
+	rule    *ruleRows     // of a rule, which looks nothing up; or nil
 	in      records.Source
 	workers int
 }
@@ -92,10 +105,9 @@ func (o *JoinOptions) Workers() int {
 
 // NewJoin opens the input, which Close closes, and prepares the collection.
 func NewJoin(ctx context.Context, env *inputs.Env, src *inputs.Sources, o JoinOptions) (j *Join, err error) {
-	x := &agreement{o.By, o.Rule, o.Agree, o.Distinct, o.Across, o.WithinField}
-	rule, err := x.whole()
+	rule, limits, err := o.agreement().whole()
 	if err == nil && rule == nil && o.Stored != nil && o.Compared.Ignores() {
-		rule, err = x.asRule()
+		rule, err = o.agreement().asRule()
 	}
 	switch {
 	case err == nil && rule != nil:
@@ -112,7 +124,7 @@ func NewJoin(ctx context.Context, env *inputs.Env, src *inputs.Sources, o JoinOp
 		env: env, sources: src, reading: inputs.Reading{Stage: "join", Options: o.Read, Rejects: o.Rejects},
 		refuse: o.Check, most: joinMost, arrive: src.Piped(), item: j.item,
 	}
-	if err = j.open(ctx, rule); err != nil {
+	if err = j.open(ctx, rule, limits); err != nil {
 		return nil, err
 	}
 	if j.in, err = src.Open(0, o.Read); err != nil {
@@ -146,18 +158,12 @@ func NewJoin(ctx context.Context, env *inputs.Env, src *inputs.Sources, o JoinOp
 }
 
 // open prepares the collection, and reads the groups of its documents.
-func (j *Join) open(ctx context.Context, rule *pairrule.Rule) (err error) {
-	o, path := &j.o, ""
-	switch of := j.l.sources.Stored; { // a database does not know the files of its documents
-	case o.Stored != nil:
-		path = o.Stored.Path
-	case of != nil:
-		path = of.Path
-	}
+func (j *Join) open(ctx context.Context, rule, limits *pairrule.Rule) (err error) {
+	o := &j.o
 	if rule != nil {
 		return j.openRule(ctx, rule)
 	}
-	if j.groups, err = (grouping.By{Across: o.Across, WithinField: o.WithinField}).New(path); err != nil {
+	if j.limits, err = o.agreement().limit(limits, features.Params{}, records.Options{}, j.l.sources, o.collection()); err != nil {
 		return err
 	}
 	if o.Stored == nil {
@@ -168,11 +174,11 @@ func (j *Join) open(ctx context.Context, rule *pairrule.Rule) (err error) {
 		if err := corpus.NoWeights(o.Params.Real()); err != nil {
 			return err
 		}
-		f := &lookupFiles{ctx: ctx, lookup: &j.l, o: o, groups: j.groups}
+		f := &lookupFiles{ctx: ctx, lookup: &j.l, o: o, limits: j.limits}
 		j.to = f
 		return f.hold()
 	}
-	j.stored = &lookupStored{Stored: o.Stored, by: o.By, groups: j.groups}
+	j.stored = &lookupStored{Stored: o.Stored, by: o.By, limits: j.limits}
 	j.to = j.stored
 	return j.stored.group(ctx, j.l.env)
 }
@@ -186,7 +192,7 @@ func (j *Join) Close() error {
 }
 
 // Check returns an error if no document that was read has the field of Across or WithinField.
-func (j *Join) Check() error { return j.groups.Check() }
+func (j *Join) Check() error { return j.limits.check() }
 
 // Rows yields the matches, several rows at a time: in the order of the input, and for each
 // document the best matches first.
@@ -217,8 +223,8 @@ func (j *Join) Rows(ctx context.Context) iter.Seq2[[]JoinRow, error] {
 func (j *Join) item(ctx context.Context, _ records.Source, rec *records.Record) (it lookupItem, err error) {
 	j.Read++
 	it.id = rec.Doc.ID
-	if j.groups != nil {
-		it.group = j.groups.Of(rec)
+	if j.limits != nil {
+		it.group = j.limits.group(rec)
 	}
 	doc := rec.Doc
 	doc.ID, doc.Fields = "", nil

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/internal/docfield"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/ordered"
@@ -249,7 +248,7 @@ func (k Rule) likes(file string) bool {
 // value, or none is preferred.
 func (r *ranking) decide() error {
 	if len(r.values) > 0 && r.missing == int64(len(r.values)) {
-		return grouping.Unknown(&r.field, option.Set("Keep", r.rule))
+		return unknownField(&r.field, option.Set("Keep", r.rule))
 	}
 	if r.rule.Name == "prefer" && len(r.numbers) > 0 && !slices.Contains(r.numbers, 1) {
 		return fmt.Errorf("%s: no document comes from a file that %q matches", option.Set("Keep", r.rule), r.rule.Arg)

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/pipeline"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"
@@ -68,7 +68,7 @@ func (l *lookup) check(in records.Source) error {
 type lookupItem struct {
 	rec   *records.Record // its Doc is looked up
 	id    string          // of the document, in its input
-	group uint32
+	group collection.Group
 	size  int   // approximate size in bytes
 	err   error // an *records.Issue, or the error that ended the reading
 }
@@ -85,7 +85,7 @@ func (i *lookupItem) end() error {
 type lookupLot struct {
 	from   int64 // number of items before the lot
 	ids    []string
-	groups []uint32
+	groups []collection.Group
 	items  []lookupItem // nil if the job does not need whole items
 	docs   []engine.Doc // the documents to look up
 	at     []int        // by index in docs: the index of the item
@@ -218,27 +218,27 @@ type lookupIn interface {
 type lookupStored struct {
 	*inputs.Stored
 	by     engine.Criterion
-	groups *grouping.Grouper // nil if there are no groups
-	of     map[string]uint32 // groups by ID
+	limits *limits                     // or nil
+	of     map[string]collection.Group // by ID
 }
 
 // group reads the groups of the stored documents.
 func (c *lookupStored) group(ctx context.Context, env *inputs.Env) error {
-	if c.groups == nil {
+	if c.limits == nil {
 		return nil
 	}
-	c.of = map[string]uint32{}
+	c.of = map[string]collection.Group{}
 	err := env.EachInput(ctx, c.Sources(), inputs.Reading{
 		Stage: "read", Options: records.Options{Need: records.NeedDoc},
 		Record: func(_ records.Source, rec *records.Record) error {
-			c.of[strings.Clone(rec.Doc.ID)] = c.groups.Of(rec)
+			c.of[strings.Clone(rec.Doc.ID)] = c.limits.group(rec)
 			return nil
 		},
 	})
 	if err != nil {
 		return err
 	}
-	return c.groups.Check()
+	return c.limits.check()
 }
 
 // search implements lookupIn.
@@ -247,12 +247,12 @@ func (c *lookupStored) search(ctx context.Context, b *lookupLot) iter.Seq2[engin
 		b.hash(c.DB)
 	}
 	all := c.SearchBatch(ctx, b.docs, c.by, nil)
-	if c.groups == nil {
+	if c.limits == nil {
 		return all
 	}
 	return func(yield func(engine.Match, error) bool) {
 		for m, err := range all {
-			if err == nil && !c.groups.Accept(b.groups[b.at[m.Query]], c.of[m.ID]) {
+			if err == nil && !c.limits.May(b.groups[b.at[m.Query]], c.of[m.ID]) {
 				continue
 			}
 			if !yield(m, err) {

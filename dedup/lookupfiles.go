@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/setjoin"
 	"github.com/simdb/simdb/records"
@@ -24,11 +24,11 @@ type lookupFiles struct {
 	*lookup
 	ctx    context.Context
 	o      *JoinOptions
-	told   bool              // rejects of the files have been reported
-	few    *setjoin.Few      // the documents of the files, nil if they are not in memory
-	ids    []string          // of the documents in few
-	groups *grouping.Grouper // nil if there are no groups
-	of     []uint32          // by document of the files: its group
+	told   bool               // rejects of the files have been reported
+	few    *setjoin.Few       // the documents of the files, nil if they are not in memory
+	ids    []string           // of the documents in few
+	limits *limits            // or nil
+	of     []collection.Group // by document of the files
 }
 
 // errMany means that the matches of some documents exceed the memory.
@@ -90,8 +90,8 @@ func (f *lookupFiles) hold() error {
 func (f *lookupFiles) readAll(ctx context.Context, record func(in records.Source, rec *records.Record) error) error {
 	n := 0
 	r := inputs.Reading{Stage: "join", Options: f.o.Of, Record: func(in records.Source, rec *records.Record) error {
-		if n++; f.groups != nil && n > len(f.of) { // an earlier pass may have ended early
-			f.of = append(f.of, f.groups.Of(rec))
+		if n++; f.limits != nil && n > len(f.of) { // an earlier pass may have ended early
+			f.of = append(f.of, f.limits.group(rec))
 		}
 		return record(in, rec)
 	}}
@@ -121,7 +121,7 @@ func (f *lookupFiles) find(ctx context.Context, b *lookupLot) (found []engine.Ma
 			query, stored, id = place, m.Set, f.ids[m.Set]
 		}
 		switch {
-		case f.groups != nil && !f.groups.Accept(b.groups[b.at[query]], f.of[stored]):
+		case f.limits != nil && !f.limits.May(b.groups[b.at[query]], f.of[stored]):
 			return nil
 		case len(found) == most:
 			return errMany

@@ -4,10 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
-	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/pairrule"
 	"github.com/simdb/simdb/internal/rulejoin"
 	"github.com/simdb/simdb/records/inputs"
@@ -20,7 +18,7 @@ func (o *MatchOptions) agreement() *agreement {
 
 // FieldsOnly reports whether only fields of documents are compared, so that records need no text.
 func (o *MatchOptions) FieldsOnly() bool {
-	rule, err := o.agreement().whole()
+	rule, _, err := o.agreement().whole()
 	return err == nil && fieldsOnly(rule)
 }
 
@@ -115,7 +113,7 @@ func (m *Match) tellUnknown() {
 		return
 	}
 	if f := m.rule.Unknown(); f != nil {
-		m.l.env.Say("warning: %v", grouping.Unknown(f, option.Name("Rule")))
+		m.l.env.Say("warning: %v", m.o.agreement().unknown(f))
 	}
 }
 

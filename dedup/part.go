@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/simdb/simdb/dedup/internal/units"
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/version"
@@ -30,6 +31,7 @@ type Tally struct {
 	Against                          []AuditInput
 	Flawed                           []bool   // by index in Inputs
 	Outputs                          []string // names of files
+	Fields                           []string // of a rule: those that some document has
 }
 
 // Add adds the tally of another Part, whose inputs come later.
@@ -40,15 +42,18 @@ func (t *Tally) Add(o Tally) error {
 	t.Documents, t.Textual, t.Given, t.Empty = t.Documents+o.Documents, t.Textual+o.Textual, t.Given+o.Given, t.Empty+o.Empty
 	t.Dropped, t.Kept, t.Rejected, t.Words = t.Dropped+o.Dropped, t.Kept+o.Kept, t.Rejected+o.Rejected, max(t.Words, o.Words)
 	t.Inputs, t.Against, t.Flawed = append(t.Inputs, o.Inputs...), append(t.Against, o.Against...), append(t.Flawed, o.Flawed...)
-	t.Outputs = append(t.Outputs, o.Outputs...)
+	t.Outputs, t.Fields = append(t.Outputs, o.Outputs...), append(t.Fields, o.Fields...)
 	return nil
 }
 
 // Criterion says which texts are near-duplicates.
 type Criterion = corpus.Criterion
 
-// Criterion returns the criterion for near-duplicates.
+// Criterion returns the criterion that finds the near-duplicates, among which a rule may choose.
 func (c *Job) Criterion() Criterion {
+	if rule, t, err := c.sharedRule(); rule != nil && err == nil {
+		return Criterion{Sets: true, T: t}
+	}
 	x := c.criteria()
 	return x.criterion()
 }
@@ -69,7 +74,9 @@ func (c Job) NewPart(ctx context.Context, env *inputs.Env, names, files []string
 	if err != nil {
 		return nil, err
 	}
-	d.Names = names
+	if d.Names = names; d.rule != nil {
+		d.Measures = MeasuresOf(engine.Jaccard(c.Criterion().T))
+	}
 	if _, err := d.makeFolder(); err != nil {
 		return nil, err
 	}
@@ -87,9 +94,9 @@ func (c Job) NewPart(ctx context.Context, env *inputs.Env, names, files []string
 	return &Part{d}, nil
 }
 
-// Extract is the first pass. For each document it calls place with the document's position, and
-// later each with its features, in slices that it reuses.
-func (p *Part) Extract(dir string, place func(Place) error, each func(elements, prints []uint64) error) (t Tally, err error) {
+// Extract is the first pass. For each document it calls place with the document's position, and if
+// Job.Ruled with the document for a RuledPart, and later each with its features, in slices that it reuses.
+func (p *Part) Extract(dir string, place func(at Place, document []byte) error, each func(elements, prints []uint64) error) (t Tally, err error) {
 	d := p.d
 	c := d.newCorpus(dir, false)
 	defer c.Close()
@@ -97,8 +104,21 @@ func (p *Part) Extract(dir string, place func(Place) error, each func(elements, 
 	defer d.digests.stop()
 	x := corpus.NewExtractor(d.ctx, d.params, c)
 	defer x.Stop()
+	rule, _, err := d.c.sharedRule()
+	if err != nil {
+		return t, err
+	}
+	var document []byte
+	var has *found
+	if rule != nil {
+		has = foundIn(rule)
+	}
 	err = d.readAll(func(rec *records.Record) error {
-		if err := place(Place{rec.Doc.ID, rec.File, rec.Pos}); err != nil {
+		if rule != nil {
+			has.add(&rec.Doc, d.opt.TextFields())
+			document = appendDocument(document[:0], rec, len(has.fields) > 0)
+		}
+		if err := place(Place{rec.Doc.ID, rec.File, rec.Pos}, document); err != nil {
 			return err
 		}
 		return x.Add(&rec.Doc, nil)
@@ -113,6 +133,9 @@ func (p *Part) Extract(dir string, place func(Place) error, each func(elements, 
 		return t, err
 	}
 	t = Tally{Documents: d.read, Textual: c.Textual, Given: c.Given, Empty: c.EmptyFrom(0), Rejected: d.rejects.N, Words: len(c.Fingerprints), Flawed: d.flawed}
+	if rule != nil {
+		t.Fields = has.names()
+	}
 	if t.Inputs, err = d.digests.wait(); err != nil {
 		return t, err
 	}

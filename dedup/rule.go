@@ -5,11 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
+	"sync"
 
-	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/corpus"
+	"github.com/simdb/simdb/internal/docfield"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/pairrule"
@@ -104,13 +108,13 @@ func (x *agreement) given() string {
 	return ""
 }
 
-// whole returns the rule with its short forms; nil if a criterion alone decides, which joins know
-// with Across and WithinField.
-func (x *agreement) whole() (r *pairrule.Rule, err error) {
+// whole returns the rule with its short forms; nil if a criterion decides, with limits.
+func (x *agreement) whole() (r, limits *pairrule.Rule, err error) {
 	if x.rule == nil && x.agree == nil && x.distinct == nil {
-		return nil, nil
+		return nil, x.groups(), nil
 	}
-	return x.asRule()
+	r, err = x.asRule()
+	return r, nil, err
 }
 
 // asRule returns the rule with its short forms, also for a criterion alone.
@@ -127,6 +131,30 @@ func (x *agreement) asRule() (r *pairrule.Rule, err error) {
 		}
 		r = pairrule.Similarity(kind, x.by.K(), x.by.T())
 	}
+	if r, err = x.agreeing(r); err == nil {
+		r, err = r.And(x.groups())
+	}
+	return r, err
+}
+
+// groups returns the rule of across and withinField, nil if neither is set.
+func (x *agreement) groups() *pairrule.Rule {
+	field := cmp.Or(x.across, x.withinField)
+	if field == "" {
+		return nil
+	}
+	a := pairrule.Atom{Of: pairrule.Value, Distinct: true, Fields: []string{field}}
+	switch x.across {
+	case "file":
+		a = pairrule.Atom{Of: pairrule.File}
+	case "folder":
+		a = pairrule.Atom{Of: pairrule.Folder}
+	}
+	return pairrule.Agreement(a, x.across != "")
+}
+
+// agreeing adds agree and distinct to a rule.
+func (x *agreement) agreeing(r *pairrule.Rule) (_ *pairrule.Rule, err error) {
 	for _, what := range x.agree {
 		a := pairrule.Atom{Of: pairrule.Matches, Pattern: what}
 		switch what {
@@ -159,53 +187,24 @@ func (x *agreement) asRule() (r *pairrule.Rule, err error) {
 			return nil, err
 		}
 	}
-	if field := cmp.Or(x.across, x.withinField); field != "" {
-		a := pairrule.Atom{Of: pairrule.Value, Distinct: true, Fields: []string{field}}
-		switch x.across {
-		case "file":
-			a = pairrule.Atom{Of: pairrule.File}
-		case "folder":
-			a = pairrule.Atom{Of: pairrule.Folder}
-		}
-		r, err = r.And(pairrule.Agreement(a, x.across != ""))
-	}
-	return r, err
+	return r, nil
 }
 
-// settle returns the rule with its short forms. If it is one similarity of the texts, with at most
-// one of Across and WithinField, it returns nil, and a criterion decides: the joins by one need no
-// memory for pairs, and use the indexes of a database.
-func (x *agreement) settle() (*pairrule.Rule, error) {
-	r, err := x.whole()
-	if err != nil || r == nil || len(r.Branches) != 1 || len(r.Branches[0]) > 2 {
-		return r, err
+// settle returns the rule with its short forms. If it is one similarity of the texts and equalities, at
+// most one of them negated, settle returns nil and sets the criterion that decides, with the limits of
+// its matches: joins by a criterion need no memory for pairs, and use the indexes of a database. But
+// joins by Levenshtein and Cosine compare whole texts, so that equalities list the pairs faster.
+func (x *agreement) settle() (r, limits *pairrule.Rule, err error) {
+	r, limits, err = x.whole()
+	if err != nil || r == nil {
+		return r, limits, err
 	}
-	by, across, within := engine.Criterion{}, "", ""
-	for _, l := range r.Branches[0] {
-		a := &r.Atoms[l.Atom]
-		of, similar := similarities[a.Kind]
-		switch {
-		case similar && !l.Not && a.Fields == nil && a.Unit == "" && by.Kind() == "":
-			by = of(a.T)
-		case a.Kind != pairrule.Equal || across+within != "":
-			return r, nil
-		case a.Of == pairrule.File && l.Not:
-			across = "file"
-		case a.Of == pairrule.Folder && l.Not:
-			across = "folder"
-		case a.Of != pairrule.Value || !a.Distinct || a.Fields[0] == "file" || a.Fields[0] == "folder":
-			return r, nil
-		case l.Not:
-			across = a.Fields[0]
-		default:
-			within = a.Fields[0]
-		}
+	a, limits := r.Limited()
+	if a == nil || a.Fields != nil || a.Unit != "" || similarities[a.Kind] == nil || a.Kind != pairrule.Jaccard && limits.Equal() {
+		return r, nil, nil
 	}
-	if by.Kind() == "" {
-		return r, nil
-	}
-	*x = agreement{by: by, across: across, withinField: within}
-	return nil, nil
+	x.by = similarities[a.Kind](a.T)
+	return nil, limits, nil
 }
 
 // fieldsOnly reports whether a rule, which may be nil, compares no texts, so that records need none.
@@ -229,25 +228,80 @@ func refuseFiles(rule *pairrule.Rule, of ...*inputs.Sources) error {
 	return nil
 }
 
+// limits say which documents may match by a criterion. A nil limits lets all match.
+type limits struct {
+	*rulejoin.Grouper
+	by *agreement
+	mu sync.Mutex // both sides of a join are read at the same time
+}
+
+// limit returns the limits that settle has found, which may be nil.
+func (x *agreement) limit(rule *pairrule.Rule, p features.Params, read records.Options, of ...*inputs.Sources) (*limits, error) {
+	if err := refuseFiles(rule, of...); rule == nil || err != nil {
+		return nil, err
+	}
+	g, err := rulejoin.NewGrouper(rule, ruleOptions(p, read, 0, 0, ""))
+	return &limits{Grouper: g, by: x}, err
+}
+
+// group returns the group of a document.
+func (l *limits) group(rec *records.Record) collection.Group {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Of(ruled(rec))
+}
+
+// check returns an error if no document has a field that the limits name.
+func (l *limits) check() error {
+	if l == nil {
+		return nil
+	}
+	return l.by.unknown(l.Unknown())
+}
+
+// unknown returns the error for a field in which no document has a value; nil for nil.
+func (x *agreement) unknown(f *docfield.Field) error {
+	if f == nil {
+		return nil
+	}
+	return unknownField(f, x.names(f.Path.String()))
+}
+
+// names returns how the option is written that names a field.
+func (x *agreement) names(field string) string {
+	switch field {
+	case x.across:
+		return option.Set("Across", field)
+	case x.withinField:
+		return option.Set("WithinField", field)
+	}
+	return option.Name("Rule")
+}
+
+// unknownField returns the error for a field that an option names, and in which no document has a value.
+func unknownField(f *docfield.Field, option string) error {
+	names, name := slices.Sorted(maps.Keys(f.Seen)), f.Path.String()
+	switch {
+	case f.Path.Several():
+		return fmt.Errorf("%s: %q leads to several values of a document; name a field that has one", option, name)
+	case f.Seen[name] || len(names) == 0:
+		return fmt.Errorf("%s: no document has a number, a string or a boolean in the field %q", option, name)
+	}
+	return fmt.Errorf("%s: no document has a field %q%s", option, name, records.Among("the fields are", names, name))
+}
+
 // ruleOptions returns the options of the documents that a rule compares.
 func ruleOptions(p features.Params, read records.Options, memory, input int64, dir string) rulejoin.Options {
 	return rulejoin.Options{Params: p, TextFields: read.TextFields(), Memory: memory, InputBytes: input, Dir: dir}
 }
 
-// addRuled adds a record to the documents that a rule compares.
-func addRuled(c *rulejoin.Corpus, rec *records.Record) error {
-	return c.Add(&rulejoin.Doc{Doc: rec.Doc, File: rec.File})
-}
+// ruled returns a record as rules compare it.
+func ruled(rec *records.Record) *rulejoin.Doc { return &rulejoin.Doc{Doc: rec.Doc, File: rec.File} }
 
-// finishRuled ends the adding. It returns an error if no document has a field that the rule names.
-func finishRuled(c *rulejoin.Corpus) error {
-	if err := c.Finish(); err != nil {
-		return err
-	}
-	if f := c.Unknown(); f != nil {
-		return grouping.Unknown(f, option.Name("Rule"))
-	}
-	return nil
+// finish ends the adding of documents that a rule compares. It returns an error if no document has a
+// field that the rule names.
+func (x *agreement) finish(c *rulejoin.Corpus) error {
+	return cmp.Or(c.Finish(), x.unknown(c.Unknown()))
 }
 
 // ruleJoin returns the options of a join by a rule. It says which join lists the pairs of each
@@ -310,17 +364,15 @@ func (c *Job) agreement() *agreement {
 	return &agreement{by, c.Rule, c.Agree, c.Distinct, c.Across, c.WithinField}
 }
 
-// settled returns the job with the criterion that decides, or its rule.
-func (c *Job) settled() (*Job, *pairrule.Rule, error) {
-	if c.Rule == nil && c.Agree == nil && c.Distinct == nil {
-		return c, nil, nil
+// settled returns the job with the criterion that decides and its limits, or its rule.
+func (c *Job) settled() (own *Job, rule, limits *pairrule.Rule, err error) {
+	x := c.agreement()
+	rule, limits, err = x.settle()
+	if own = c; rule == nil && (c.Rule != nil || c.Agree != nil || c.Distinct != nil) {
+		own = new(*c)
+		own.By = x.by
 	}
-	x, own := c.agreement(), *c
-	rule, err := x.settle()
-	if rule == nil && err == nil {
-		own.Rule, own.Agree, own.Distinct, own.By, own.Across, own.WithinField = nil, nil, nil, x.by, x.across, x.withinField
-	}
-	return &own, rule, err
+	return own, rule, limits, err
 }
 
 // decideRule decides by the rule which documents stay.
@@ -338,12 +390,12 @@ func (d *job) decideRule(dir string) (err error) {
 	d.watchDifferences()
 	add := func(rec *records.Record) error {
 		d.differ.add(rec.Doc.Text)
-		return addRuled(c, rec)
+		return c.Add(ruled(rec))
 	}
 	if err := cmp.Or(d.readKnown(add), d.readAll(add)); err != nil {
 		return err
 	}
-	if err := finishRuled(c); err != nil {
+	if err := d.c.agreement().finish(c); err != nil {
 		return err
 	}
 	if d.decided != nil {
@@ -364,13 +416,13 @@ func (d *job) decideRule(dir string) (err error) {
 	return d.out.numberClusters(d.ctx)
 }
 
-// checkRule returns an error for options that do not apply to a rule, which may be nil.
-func (j *Listing) checkRule(rule *pairrule.Rule) error {
+// checkRule returns an error for options that do not apply to a rule, or to limits; both may be nil.
+func (j *Listing) checkRule(rule, limits *pairrule.Rule) error {
+	if j.Sample > 0 && (rule != nil || limits != nil) {
+		return &OptionError{Option: "Sample", Other: "Rule", Why: "it draws documents without their files and fields"}
+	}
 	if rule == nil {
 		return nil
-	}
-	if j.Sample > 0 {
-		return &OptionError{Option: "Sample", Other: "Rule", Why: "it draws documents without their files and fields"}
 	}
 	return checkRule(rule, &j.Compared)
 }
@@ -390,15 +442,12 @@ func (l *Documents) openRule(ctx context.Context, rule *pairrule.Rule) (err erro
 	if l.job.Words {
 		l.texts = corpus.NewTextStore(l.job.Memory, dir)
 	}
-	read, p := func(ctx context.Context) error { return l.readFiles(ctx, dir) }, features.Params{}
-	opt := l.job.Read
-	if l.sources.Stored == nil {
-		p, _, err = paramsOf(l.job.Compared)
-		opt.MakeID = true
-	} else {
+	read, opt := func(ctx context.Context) error { return l.readFiles(ctx, dir) }, l.job.Read
+	opt.MakeID = true
+	if l.sources.Stored != nil {
 		read, opt = func(ctx context.Context) error { return l.readStored(ctx, dir) }, records.Options{Need: records.NeedText}
-		p, err = l.sources.Stored.Params()
 	}
+	p, err := l.compared()
 	if err == nil {
 		err = l.weigh(ctx, &p, opt, dir)
 	}
@@ -406,13 +455,22 @@ func (l *Documents) openRule(ctx context.Context, rule *pairrule.Rule) (err erro
 		l.rule, err = rulejoin.New(ctx, rule, ruleOptions(p, l.job.Read, l.job.Memory, cmp.Or(l.sources.ContentBytes(), unknownBytes), dir))
 	}
 	if err == nil {
-		err = cmp.Or(read(ctx), finishRuled(l.rule))
+		err = cmp.Or(read(ctx), l.job.agreement().finish(l.rule))
 	}
 	if err != nil {
 		return l.Close(err)
 	}
 	l.Read, l.Listed, l.Repeated = l.files.N, l.files.N, l.files.Repeated
 	return nil
+}
+
+// compared returns the parameters of what is compared.
+func (l *Documents) compared() (p features.Params, err error) {
+	if l.sources.Stored != nil {
+		return l.sources.Stored.Params()
+	}
+	p, _, err = paramsOf(l.job.Compared)
+	return p, err
 }
 
 // ruleOptions returns the options of joins by the rule.

@@ -117,8 +117,8 @@ func outcomeOf(t *testing.T, job Job, in []string) map[string]string {
 	return found
 }
 
-// listingOf returns pairs, members of clusters, and their numbers.
-func listingOf(t *testing.T, job Listing, in []string) (rows []string) {
+func openListing(t *testing.T, job Listing, in []string) *Documents {
+	t.Helper()
 	env := &inputs.Env{}
 	src, err := env.NewCollection(t.Context(), in, inputs.Options{}, inputs.Access{OrFile: true})
 	if err != nil {
@@ -128,6 +128,12 @@ func listingOf(t *testing.T, job Listing, in []string) (rows []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return of
+}
+
+// listingOf returns pairs, members of clusters, and their numbers.
+func listingOf(t *testing.T, job Listing, in []string) (rows []string) {
+	of := openListing(t, job, in)
 	near := job.By.Kind() == "near" || strings.HasPrefix(job.Rule.String(), "NEAR")
 	match := func(m engine.Match) string {
 		if near {
@@ -257,11 +263,14 @@ func TestRuleErrors(t *testing.T) {
 			t.Errorf("%+v: %v", job, err)
 		}
 	}
-	if err := (&Job{Rule: r, Output: t.TempDir() + "/"}).CheckWorkers(); !errors.Is(err, engine.ErrInvalid) {
+	if err := (&Job{Rule: pairRule(t, "COSINE >= 0.1"), Output: t.TempDir() + "/"}).CheckWorkers(); !errors.Is(err, engine.ErrInvalid) {
 		t.Errorf("workers: %v", err)
 	}
 	if _, err := ParsePairRule("JACCARD >= 0.8 AND\n a.x ="); !errors.Is(err, engine.ErrInvalid) || !strings.HasSuffix(err.Error(), "\n   a.x =\n        ^") {
 		t.Error(err)
+	}
+	if _, err := (Listing{Rule: pairRule(t, "JACCARD >= 0.1 AND a.x = b.x"), Sample: 3}).Open(t.Context(), &inputs.Env{}, &inputs.Sources{}); !errors.Is(err, engine.ErrInvalid) {
+		t.Errorf("a sample has no fields: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "in.jsonl")
 	if err := os.WriteFile(path, []byte(ruleDocs(rand.New(rand.NewPCG(5, 6)), "a", 300)), 0o600); err != nil {
@@ -269,6 +278,7 @@ func TestRuleErrors(t *testing.T) {
 	}
 	for want, job := range map[string]Job{
 		`Rule: no document has a field "language" (the fields are "lang")`: {Rule: pairRule(t, "JACCARD >= 0.5 AND a.language = b.language")},
+		`Across: "language": no document has a field`:                      {Across: "language", Agree: []string{"numbers"}},
 		"Memory": {Rule: pairRule(t, "JACCARD(chars:5) >= 0.1"), Memory: 1},
 	} {
 		if _, err := job.Run(t.Context(), Files(path)); err == nil || !strings.Contains(err.Error(), want) {
@@ -297,23 +307,28 @@ func TestRuleDecisions(t *testing.T) {
 	}
 }
 
-// TestSettle checks which rules a criterion decides.
+// TestSettle checks which rules a criterion decides, and with which limits.
 func TestSettle(t *testing.T) {
 	for text, want := range map[string]string{
-		"JACCARD >= 0.5": "JACCARD 0.5  ", "a.lang IS DISTINCT FROM b.lang AND COSINE >= 0.5": "COSINE 0.5 lang ",
-		"LEVENSHTEIN >= 0.5 AND a.lang IS NOT DISTINCT FROM b.lang": "LEVENSHTEIN 0.5  lang", "JACCARD >= 0.5 AND FOLDER(a) != FOLDER(b)": "JACCARD 0.5 folder ",
-		"NEAR <= 3": "", "JACCARD(chars:5) >= 0.5": "", "JACCARD(text) >= 0.5": "", "JACCARD >= 0.5 AND a.lang = b.lang": "", "JACCARD >= 0.5 OR COSINE >= 0.5": "",
-		"JACCARD < 0.5 AND a.lang IS NOT DISTINCT FROM b.lang": "", "JACCARD >= 0.5 AND COSINE < 0.5": "", "JACCARD >= 0.5 AND FILE(a) = FILE(b)": "",
-		"JACCARD >= 0.5 AND a.x IS DISTINCT FROM b.x AND a.y IS DISTINCT FROM b.y": "", "JACCARD >= 0.5 AND a.file IS DISTINCT FROM b.file": "",
+		"JACCARD >= 0.5": "JACCARD 0.5", "a.lang IS DISTINCT FROM b.lang AND COSINE >= 0.5": "COSINE 0.5, NOT a.lang IS NOT DISTINCT FROM b.lang",
+		"JACCARD >= 0.5 AND a.lang = b.lang AND NUMBERS(a) = NUMBERS(b)": "JACCARD 0.5, a.lang = b.lang, NUMBERS(a) = NUMBERS(b)", "LEVENSHTEIN >= 0.5 AND a.lang = b.lang": "",
+		"JACCARD >= 0.5 AND FOLDER(a) != FOLDER(b)":              "JACCARD 0.5, NOT FOLDER(a) = FOLDER(b)",
+		"JACCARD >= 0.5 AND NOT DIFFERS('draft') AND a.x != b.x": "JACCARD 0.5, NOT DIFFERS('draft'), NOT a.x = b.x",
+		"NEAR <= 3": "", "JACCARD(chars:5) >= 0.5": "", "JACCARD(text) >= 0.5": "", "JACCARD >= 0.5 OR COSINE >= 0.5": "", "a.x = b.x": "",
+		"JACCARD < 0.5 AND a.lang IS NOT DISTINCT FROM b.lang": "", "JACCARD >= 0.5 AND COSINE < 0.5": "", "JACCARD >= 0.5 AND NOT DIFFERS('a/b')": "",
+		"JACCARD >= 0.5 AND a.x IS DISTINCT FROM b.x AND a.y IS DISTINCT FROM b.y": "", "CONTAINS >= 0.5 AND a.x = b.x": "",
 	} {
 		x := &agreement{rule: pairRule(t, text)}
-		rule, err := x.settle()
+		rule, limits, err := x.settle()
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := ""
 		if rule == nil {
-			got = fmt.Sprint(x.by, " ", x.across, " ", x.withinField)
+			got = x.by.String()
+			for i := 0; limits != nil && i < len(limits.Branches[0]); i++ {
+				got += ", " + limits.Literal(limits.Branches[0][i])
+			}
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)

@@ -43,7 +43,7 @@ func (x *ruleRows) add(rec *records.Record) error {
 			return err
 		}
 	}
-	return cmp.Or(x.ids.AddID(rec.Doc.ID), addRuled(x.c, rec))
+	return cmp.Or(x.ids.AddID(rec.Doc.ID), x.c.Add(ruled(rec)))
 }
 
 // differ sets the words of a row in which two documents differ.
@@ -180,7 +180,7 @@ func (j *Join) matches(ctx context.Context) (rows []ruleRow, err error) {
 		},
 	})
 	if err == nil {
-		err = finishRuled(x.c)
+		err = j.o.agreement().finish(x.c)
 	}
 	if err != nil {
 		return nil, err

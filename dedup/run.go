@@ -92,11 +92,11 @@ func (c *Job) start(ctx context.Context, env *inputs.Env) (*job, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	c, rule, err := c.settled()
+	c, rule, limits, err := c.settled()
 	if err != nil {
 		return nil, err
 	}
-	d := &job{ctx: ctx, env: env, c: c, criteria: c.criteria(), rule: rule}
+	d := &job{ctx: ctx, env: env, c: c, criteria: c.criteria(), rule: rule, limits: limits}
 	d.keep = newRankings(c.Rules())
 	if err := d.readDecisions(); err != nil {
 		return nil, err

@@ -9,7 +9,6 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/simdb/simdb/dedup/internal/grouping"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/features"
@@ -44,6 +43,7 @@ type job struct {
 	params   features.Params
 	features engine.Features
 	rule     *pairrule.Rule // with its short forms; nil if a criterion decides
+	limits   *pairrule.Rule // of the criterion; or nil
 	flawed   []bool         // by input: it has content that is not a record
 	read     int64          // documents
 	against  []source
@@ -129,8 +129,8 @@ type decided struct {
 	of    map[uint32]uint32 // by ordinal: the number of its ID
 	known uint32            // lower ordinals belong to Against
 
-	grouper *grouping.Grouper  // of Across and WithinField, else nil
-	groups  *collection.Groups // by ordinal; or nil
+	limits *limits            // or nil
+	groups *collection.Groups // by ordinal; or nil
 
 	allowed int64 // pairs that databases allow
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
-// A feedReader has what it applied of a feed of changes.
+// A feedReader has the changes of a feed that it applied.
 type feedReader struct {
 	at       uint64
 	docs     map[string]string // texts by ID

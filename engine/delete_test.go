@@ -33,7 +33,7 @@ func storedEntry(t testing.TB, db *DB, id string) entry {
 	return e
 }
 
-// TestDeleteVersion applies batches of conditional deletes. It checks what they remove, what they
+// TestDeleteVersion applies batches of conditional deletes. It checks which documents they remove, which they
 // count, that a delete without effect is not logged, and that a replay removes the same documents.
 func TestDeleteVersion(t *testing.T) {
 	ctx := context.Background()

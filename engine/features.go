@@ -21,7 +21,7 @@ type Features struct {
 	// document is), "features" (given features with weights), or "function" (see Function).
 	//
 	// Characters are the letters, marks and numbers of the text in lower case, with one space for
-	// each run of other characters between two of them. N-grams of characters suit short texts and
+	// each run of other characters between two CJK characters. N-grams of characters suit short texts and
 	// texts with typing errors. A text with fewer characters than Options.Shingle, or without
 	// letters and numbers, has one feature: itself.
 	//

@@ -106,7 +106,7 @@ func TestKill(t *testing.T) {
 		"acknowledged one lost", seed, cycles, at, len(k.died), cycles-looked, k.next)
 }
 
-// A killer kills children, and records what they wrote.
+// A killer kills children, and records their writes.
 type killer struct {
 	path  string
 	r     *rand.Rand

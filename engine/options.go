@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"io"
 	"log/slog"
 	"strings"
 	"time"
@@ -54,9 +55,9 @@ type Options struct {
 	MustExist bool `json:"-"` // Open does not create a database
 
 	// Shared opens the database for writing together with other processes that do the same: they
-	// write by turns, and all see what any of them has written. A full disk, a kill or a crash affects
+	// write by turns, and all see what any has written. A full disk, a kill or a crash affects
 	// each process as if it were alone. If the log cannot be written or synced for another reason,
-	// none of them writes any more until all have closed the database (ErrFailed). On
+	// no process writes any more until all have closed the database (ErrFailed). On
 	// Windows a database cannot be shared, and neither on a network file system, which the error of
 	// Open names. That error is errors.ErrUnsupported.
 	Shared bool `json:"-"`
@@ -76,6 +77,17 @@ type Options struct {
 	// group, at least 8 MiB, and at most 256 MiB and a quarter of Memory. A negative value means
 	// none: then each read decompresses up to 24 KiB. Reads in order need no cache.
 	Cache int64 `json:"-"`
+
+	// Table has the content of a table file that is not on a disk, but on a server, for example. Open
+	// opens it read-only, and path is only its name. It is read in parts, by calls of ReadAt from
+	// several goroutines until Close: at first the last 64 KiB, then only what is needed, which stays
+	// in memory. Failures of ReadAt are errors of the methods that need what was not read. A method
+	// ReadParts(parts [][]byte, offs []int64) (ok bool, err error), if there is one, reads several parts
+	// by one request; if it returns false, ReadAt reads them.
+	Table interface {
+		io.ReaderAt
+		Size() int64 // in bytes
+	} `json:"-"`
 
 	// NoSync hands writes to the operating system and returns: acknowledged writes survive kill -9 of
 	// the process, but not a crash of the machine. After a crash the database holds a prefix of the
@@ -146,7 +158,7 @@ func (o *Options) internal() store.Options {
 		ReadOnly: o.ReadOnly, Shared: o.Shared, MustExist: o.MustExist, BusyTimeout: o.BusyTimeout, Memory: o.Memory, Cache: o.Cache,
 		NoSync: o.NoSync, MemtableBytes: o.MemtableBytes, MaxTableBytes: o.MaxTableBytes, History: o.History, NoAutoCompaction: o.DisableAutoCompaction,
 		CompactionRate: o.CompactionRate, ScrubRate: o.ScrubRate, CloseWait: o.CloseWait,
-		Logger: o.Logger, FS: o.fs, Now: o.now, Elapsed: o.elapsed, FlushAge: o.flushAge, ChooseLayout: o.chooseLayout, MaxTableDocs: o.maxTableDocs, IndexMemory: o.indexMemory,
+		Logger: o.Logger, FS: o.fs, Table: o.Table, Now: o.now, Elapsed: o.elapsed, FlushAge: o.flushAge, ChooseLayout: o.chooseLayout, MaxTableDocs: o.maxTableDocs, IndexMemory: o.indexMemory,
 		Policy: o.policy, MergeSlots: o.mergeSlots,
 	}
 	if on := o.OnEvent; on != nil {

@@ -77,8 +77,8 @@ type FieldRange struct {
 // Options.Memory, up to 128 MiB, or one larger text.
 //
 // In order of ID, the texts and fields of the first documents are read one by one. Then documents are
-// read ahead, ever more of them, in up to 16 MiB or a quarter of Options.Memory, or in one larger
-// document: so a block of texts is decompressed once for all of them. Reading all texts of a table is
+// read ahead, ever more, in up to 16 MiB or a quarter of Options.Memory, or in one larger
+// document: so a block of texts is decompressed once for all its texts. Reading all texts of a table is
 // faster Unordered, unless no document has a fingerprint: then they are stored in the order of IDs.
 // With Where, Range reads the texts of the documents that the other conditions select, in the order
 // in which they are stored. In order of ID it first reads texts one by one, as their IDs come up,

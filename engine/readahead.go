@@ -14,7 +14,7 @@ import (
 // table, and yields them: at first a few, or as many as a page has, up to pageWindow. So it reads
 // its first directDocs documents, or one by one if conditions select them, and blocks of texts come
 // from the cache. Then it collects more documents each time, and reads their texts in the order of
-// storage, so that a block is decoded once for all of them. It stops reading ahead when the
+// storage, so that a block is decoded once for all its documents. It stops reading ahead when the
 // documents, with aheadDoc bytes for each in addition to its text, occupy aheadBytes. IDs, texts and
 // fields of several documents share chunks of chunkBytes, unless they are long: a document that the
 // caller holds retains few bytes of others (BenchmarkOrder).

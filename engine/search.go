@@ -36,7 +36,7 @@ type SearchOptions struct {
 	Progress func(Progress) // called now and then by Pairs and CountPairs; may be nil
 	// Together makes Any and AddNovel by Contains(t) compare a document with all others together: it
 	// matches if at least the fraction t of its shingles, at each of their positions, is in other
-	// documents, however few each of them has. The Match has no ID, and its Score is that fraction;
+	// documents, however few each has. The Match has no ID, and its Score is that fraction;
 	// Any returns it for all documents. It needs the time of reading all texts, or, with
 	// Options.Containment, of those that the index does not rule out.
 	Together bool

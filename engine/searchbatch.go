@@ -27,7 +27,7 @@ import (
 // 60 bytes per query and 60 bytes and the ID per match; the fingerprints of all queries stay in
 // memory. If a single query exceeds these limits, it is repeated for each part of its matches that
 // fits; if it has several fingerprints, the error is ErrTooLarge. A batch by Near uses one
-// processor; several goroutines can search parts of it.
+// processor; several goroutines can search its parts.
 //
 // By other criteria SearchBatch uses all processors and searches for several documents at a time,
 // so that memory holds the matches of a few documents. By Jaccard it gathers the

@@ -74,7 +74,7 @@ func (s *Snapshot) seenTogether(ctx context.Context, docs []Doc, by Criterion, b
 
 // seenParts divides documents into parts that are looked for together, and returns where each
 // begins, and the end. Documents with an ID, with which they are not compared, are by themselves;
-// others, too, if the index is faster than one scan for all of them.
+// others, too, if the index is faster than one scan for all.
 func (s *Snapshot) seenParts(docs []Doc, by Criterion) (bounds []int) {
 	together, left := s.together(docs, by), -1
 	for i, d := range docs {

@@ -227,7 +227,7 @@ func TestSetOfDatabases(t *testing.T) {
 	}
 }
 
-// TestSetRefused opens invalid sets: the error must say what is wrong, and nothing may stay open.
+// TestSetRefused opens invalid sets: the error must give the reason, and nothing may stay open.
 func TestSetRefused(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	table := func(name string, o *Options) string {

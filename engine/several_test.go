@@ -130,7 +130,7 @@ func TestSeveralLoadedBeside(t *testing.T) {
 	}
 }
 
-// TestWideRefused checks what a database of wide fingerprints refuses.
+// TestWideRefused checks that a database of wide fingerprints refuses what needs sketches or texts.
 func TestWideRefused(t *testing.T) {
 	ctx := t.Context()
 	db, path := create4test(t, &Options{Bits: 128})

@@ -128,7 +128,7 @@ func loadOne(db *DB, d Doc) error {
 	return err
 }
 
-// check compares a document with what was acknowledged.
+// check compares a document with the acknowledged writes.
 func (p *sharedPair) check(db *DB, id string) {
 	p.t.Helper()
 	d, err := db.Get(p.t.Context(), id)

@@ -142,7 +142,7 @@ func heapBytes() int64 {
 }
 
 // BenchmarkWide puts 40,000 documents with fingerprints of different widths one by one, and reports
-// processor time, flushes until the database is closed, documents in the smallest of them, and bytes
+// processor time, flushes until the database is closed, documents in the smallest table, and bytes
 // of logs and tables written, for each document.
 func BenchmarkWide(b *testing.B) {
 	const n = 40_000

@@ -270,7 +270,7 @@ type ClusterOptions struct {
 	Before func(a, b Doc) bool
 	// Of, if not "", is the ID of a document: Clusters yields only the cluster of this document, as
 	// cluster 1, or nothing if it is in no cluster. By Near and Jaccard Clusters then
-	// searches for the documents of the cluster and for those that decide which of them are keepers:
+	// searches for the documents of the cluster and for those that decide which are keepers:
 	// whether a document is a keeper depends on the earlier documents that it matches. If there are
 	// very many, and also with other criteria, with Before, and if SetAllowed has recorded pairs, it
 	// forms all clusters. If the document does not exist, the error is ErrNotFound.
@@ -302,5 +302,5 @@ var (
 //	File    string // the file's name, as it was opened
 //	Section string // the part of the file: "footer", "records", "table 2", ...
 //	Offset  int64  // byte offset of the damaged unit; -1 if unknown
-//	Err     error  // what is wrong with it
+//	Err     error  // the reason why it is damaged
 type CorruptionError = base.CorruptionError

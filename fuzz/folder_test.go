@@ -142,7 +142,7 @@ func tolerable(err error) bool {
 		engine.ErrFailed, fs.ErrNotExist}, func(is error) bool { return errors.Is(err, is) })
 }
 
-// open opens the folder, checks it and reads all of it.
+// open opens the folder, checks it and reads it whole.
 func (x *damaged) open(readOnly bool) {
 	o := *x.m.o
 	o.ReadOnly, o.MustExist = readOnly, true

@@ -447,7 +447,7 @@ func (h *history) copy() {
 	}
 }
 
-// listing describes the files of a folder: it changes when one of them does.
+// listing describes the files of a folder: it changes when a file does.
 func listing(t testing.TB, dir string) (all string) {
 	for _, e := range must(os.ReadDir(dir))(t) {
 		if info, err := e.Info(); err == nil {

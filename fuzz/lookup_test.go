@@ -211,5 +211,5 @@ func (b *batch) lines() {
 	}
 }
 
-// plain returns what of a line is compared: its folded characters, and where blanks are.
+// plain returns the compared part of a line: its folded characters, and where blanks are.
 func plain(text string) string { return strings.Join(strings.Fields(foldOf(text)), " ") }

@@ -7,7 +7,7 @@ import (
 )
 
 // rejected returns the exact probability that the estimate from two sketches of size n rejects two
-// sets with so many elements that are only in one set, only in the other, and in both. It
+// sets with so many elements that are only in one, only in the other, and in both. It
 // follows the union in the order of hashes, in which every element is equally likely to be next,
 // until one sketch is full.
 func rejected(n int, onlyA, onlyB, both int, t float64) (sum float64) {

@@ -54,6 +54,16 @@ def version():
     return m[1] + (m[2] or "") + (m[3] or "") + (f".post{m[4]}+g{m[5]}" if m[4] else "")
 
 
+def commit():
+    """Returns the commit of the sources, and whether they differ from it; "" without git."""
+    if os.path.exists(os.path.join(ROOT, "PKG-INFO")):  # of a source distribution, which may lie in another repository
+        return read(os.path.join(ROOT, "COMMIT")).decode()
+    git = ["git", "-C", ROOT]
+    head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
+    changes = head and subprocess.run([*git, "status", "--porcelain", "-uno"], capture_output=True, text=True).stdout
+    return head + ("+modified" if changes else "")
+
+
 def compile_library(path):
     """Compiles the shared library."""
     env = {**os.environ, "CGO_ENABLED": "1"}
@@ -62,7 +72,8 @@ def compile_library(path):
         abi = {"windows": "windows-gnu", "darwin": "macos"}.get(system, "linux-gnu." + env["SIMDB_ZIG"])
         env["CC"] = f"{sys.executable} -m ziglang cc -target {MACHINES[machine]}-{abi}"
     command = ["go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", "-tags=simdb_library,netgo,osusergo"]
-    command += [f"-ldflags=-s -w -X github.com/simdb/simdb/internal/version.release=v{version()}", "-o", path, "./cmd/simdb"]
+    package = "github.com/simdb/simdb/internal/version"
+    command += [f"-ldflags=-s -w -X {package}.release=v{version()} -X {package}.commit={commit()}", "-o", path, "./cmd/simdb"]
     subprocess.run(command, cwd=ROOT, env=env, check=True)
 
 
@@ -146,6 +157,7 @@ def build_sdist(sdist_directory, config_settings=None):
     files = {name: read(os.path.join(ROOT, name)) for name in listed.split("\0") if name}
     # pip looks for these two in the root.
     files["pyproject.toml"] = files["python/pyproject.toml"].replace(b'["."]', b'["python"]').replace(b'"README', b'"python/README')
+    files["COMMIT"] = commit().encode()
     files["PKG-INFO"] = metadata()["METADATA"].encode()
     name = f"simdb-{version()}"
     with gzip.GzipFile(os.path.join(sdist_directory, name + ".tar.gz"), "wb", mtime=0) as z, tarfile.open(fileobj=z, mode="w") as t:

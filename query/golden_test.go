@@ -33,7 +33,7 @@ func openTest(t testing.TB, o *engine.Options) *engine.DB {
 	return db
 }
 
-// TestGolden runs testdata/*: the input of each command is a script, its output what a user sees.
+// TestGolden runs testdata/*: the input of each command is a script, its output is the terminal's.
 // Run with -update to rewrite the outputs.
 //
 //	run               statements and their rows, a line each, cells separated by |

@@ -112,7 +112,7 @@ func (x *run) bindRule(parts []*syntax.RulePart) (*pairrule.Rule, *syntax.Criter
 			return nil, nil, err
 		}
 	}
-	if a := rule.Alone(); a != nil {
+	if a := rule.Alone(); a != nil && a.Kind != pairrule.Contains { // in a rule, either document may contain the other
 		word, number, _ := strings.Cut(a.String(), " ")
 		at, _ := place(a.Offset)
 		c := &syntax.Criterion{Word: syntax.Token{Value: word}, Value: syntax.Token{Type: syntax.Number, Value: strings.Fields(number)[1]}}

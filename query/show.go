@@ -265,7 +265,7 @@ func (sh *shown) describe() string {
 	return l
 }
 
-// Documents are read for many rows at a time, in storage order, so that each block of them is
+// Documents are read for many rows at a time, in storage order, so that each block is
 // decoded once. The first batches are small, so that the first rows come soon. Once a batch would
 // be no faster than reading all documents, batches grow to what memory allows: of the memory of a
 // statement, one share for the rows and one for the values that they show.

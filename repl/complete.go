@@ -23,7 +23,7 @@ const (
 	completionTime = 300 * time.Millisecond // limit for the search for ids
 )
 
-// complete is called for Tab. The user has typed line, and pos runes of it are before the cursor.
+// complete is called for Tab. The user has typed line, and pos of its runes are before the cursor.
 // At the start of a line it completes dot-commands and their arguments, within quotes ids, and
 // elsewhere fields and keywords.
 func (s *session) complete(line string, pos int) (head string, completions []string, tail string) {

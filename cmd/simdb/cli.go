@@ -36,7 +36,7 @@ type cli struct {
 	Tune    tuning.Command   `cmd:"" group:"decide" help:"Show what each distance and similarity would find in a database or file."`
 	Learn   learning.Command `cmd:"" group:"decide" help:"Learn from answers which rule finds the near-duplicates of a database or file."`
 	Plan    verbs.Plan       `cmd:"" group:"decide" help:"Show what layouts of permuted tables cost, and recommend one."`
-	Review  review.Command   `cmd:"" group:"decide" help:"Write a web page for comparing near-duplicates and deciding about them."`
+	Review  review.Command   `cmd:"" group:"decide" help:"Show a web page for comparing near-duplicates and deciding about them."`
 	Apply   verbs.Apply      `cmd:"" group:"decide" help:"Apply decisions about near-duplicates to a database: delete documents, allow pairs."`
 	Allow   verbs.Allow      `cmd:"" group:"decide" help:"Record that two documents of a database are not duplicates."`
 	Unallow verbs.Unallow    `cmd:"" group:"decide" help:"Undo allow."`
@@ -62,7 +62,7 @@ type cli struct {
 	Recover verbs.Recover `cmd:"" group:"mend" help:"Make a new database from the readable parts of a damaged one."`
 
 	Debug      verbs.Debug   `cmd:"" group:"other" help:"Inspect the files of a database."`
-	VersionCmd versionCmd    `cmd:"" name:"version" group:"other" help:"Show the version, the platform and the kernel."`
+	VersionCmd versionCmd    `cmd:"" name:"version" group:"other" help:"Show the version, the commit, the platform, the kernels and the formats."`
 	Completion completionCmd `cmd:"" group:"other" help:"Write a completion script for a shell."`
 }
 
@@ -76,6 +76,7 @@ var groups = []kong.Group{
 
 	{Key: "criterion", Title: "Which documents are near-duplicates:"},
 	{Key: "kept", Title: "Which documents to keep:"},
+	{Key: "chosen", Title: "Which pairs are shown:"},
 	{Key: "output", Title: "What is written:"},
 	{Key: "rows", Title: "How rows are written:"},
 	{Key: "created", Title: "When the database is created:"},

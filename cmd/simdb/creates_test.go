@@ -21,7 +21,7 @@ var changers = []string{
 // folder of a job of many processes. Files that a user names are opened by outfile.Guard, temporary
 // files by vfs.Temp.
 var mayChange = []string{
-	"cmd/simdb/internal/learning/ask.go:openLabels", // appends answers to labels that were read before
+	"cmd/simdb/internal/app/append.go:OpenToAppend", // appends answers and decisions to files that were read before
 	"cmd/simdb/lib.go:spool",                        // a stream, to a temporary file
 	"records/inputs/sources.go:copyTo",
 	"records/inputs/folder.go:NewOutFolder", "records/inputs/folder.go:MakeParents", "records/inputs/folder.go:Undo",

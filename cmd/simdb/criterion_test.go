@@ -208,18 +208,22 @@ func TestReviewMatchedPictures(t *testing.T) {
 	makePictures(t)
 	simdbHere(t, "load", "bank.simdb", "p/1.png", "p/2.png", "--images=pdq")
 	simdbHere(t, "match", "bank.simdb", "p/copies", "--images=pdq", "--audit=audit.jsonl", "-o", "new.txt")
-	code, _, talk := simdbHere(t, "review", "audit.jsonl", "-o", "page.html")
-	page := readFile(t, "page.html")
-	for _, name := range []string{"p/1.png", "p/2.png", "p/copies/1.jpg", "p/copies/2-poor.jpeg"} {
-		if code != 0 || !bytes.Contains(page, []byte(`"picture":"`+name+`","bits":["`)) {
-			t.Errorf("status %d: the page has no picture %s: %s", code, name, talk)
+	simdbHere(t, "join", "bank.simdb", "p/copies", "--images=pdq", "--format=csv", "-o", "rows.csv")
+	simdbHere(t, "join", "bank.simdb", "p/copies", "--images=pdq", "-o", "rows.jsonl")
+	for _, args := range [][]string{{"audit.jsonl"}, {"rows.csv", "bank.simdb", "p/copies", "--images=pdq"}, {"rows.jsonl", "bank.simdb", "p/copies", "--images=pdq"}} {
+		code, _, talk := simdbHere(t, append([]string{"review", "-o", "page.html"}, args...)...)
+		page := readFile(t, "page.html")
+		for _, name := range []string{"p/1.png", "p/2.png", "p/copies/1.jpg", "p/copies/2-poor.jpeg"} {
+			if code != 0 || !bytes.Contains(page, []byte(`"picture":"`+name+`","bits":["`)) {
+				t.Errorf("%v: status %d: the page has no picture %s: %s", args, code, name, talk)
+			}
+		}
+		if bytes.Contains(page, []byte(`"text":`)) {
+			t.Errorf("%v: the page has the bytes of a file", args)
 		}
 	}
-	if bytes.Contains(page, []byte(`"text":`)) {
-		t.Error("the page has the bytes of a file")
-	}
 	write(t, "rows.tsv", []byte(rowsHere(t, "join", "bank.simdb", "p/copies", "--images=pdq")))
-	if code, _, talk := simdbHere(t, "review", "rows.tsv", "-o", "page.html"); code != 2 || !strings.Contains(talk, "match DB FILE --audit AUDIT") {
+	if code, _, talk := simdbHere(t, "review", "rows.tsv", "-o", "page.html"); code != 2 || !strings.Contains(talk, "rows of pairs, clusters or join with --format jsonl or csv") {
 		t.Errorf("review of rows: status %d: %s", code, talk)
 	}
 }

@@ -130,3 +130,42 @@ func auditedKeepers(t *testing.T, path string) []string {
 	}
 	return keeper
 }
+
+// A document may be dropped for one that is dropped for a third. Applied again, or with more
+// decisions about dropped documents, the file changes no more than is new.
+func TestApplyChains(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "in.jsonl", []byte(`{"id":"a","text":"some words here"}`+"\n"+`{"id":"b","text":"some words here too"}`+"\n"+`{"id":"c","text":"some words there"}`+"\n"+`{"id":"d","text":"other words"}`+"\n"))
+	simdbHere(t, "load", "x.simdb", "in.jsonl")
+	lines := `{"a":"c","b":"b","decision":"drop"}` + "\n" + `{"a":"b","b":"a","decision":"drop"}` + "\n" + `{"a":"d","b":"b","decision":"allow"}` + "\n"
+	write(t, "said.jsonl", []byte(lines))
+	for _, want := range []string{"2 documents deleted, 1 pair allowed, 0 kept, 0 applied before", "0 documents deleted, 0 pairs allowed, 0 kept, 3 applied before"} {
+		if code, _, talk := simdbHere(t, "apply", "x.simdb", "said.jsonl"); code != 0 || !strings.Contains(talk, want) {
+			t.Errorf("status %d: %s, want %s", code, talk, want)
+		}
+	}
+	write(t, "said.jsonl", []byte(lines+`{"a":"d","b":"c","decision":"keep"}`+"\n"))
+	if code, _, talk := simdbHere(t, "apply", "x.simdb", "said.jsonl"); code != 0 || !strings.Contains(talk, "1 kept, 3 applied before") {
+		t.Errorf("status %d: %s", code, talk)
+	}
+	write(t, "said.jsonl", []byte(`{"a":"d","b":"b","decision":"drop"}`+"\n"))
+	if code, _, talk := simdbHere(t, "apply", "x.simdb", "said.jsonl"); code != 2 || !strings.Contains(talk, `said.jsonl:1: x.simdb has no document "b"`) {
+		t.Errorf("status %d: %s", code, talk)
+	}
+	if got := rowsHere(t, "x.simdb", "COUNT"); got != "2\n" {
+		t.Errorf("%s documents are left", got)
+	}
+}
+
+// The audit of match by a rule is reviewed with the rule as its criterion.
+func TestReviewOfRule(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "in.jsonl", []byte(`{"id":"a","text":"some words here"}`+"\n"))
+	write(t, "new.jsonl", []byte(`{"id":"n","text":"some words here"}`+"\n"))
+	simdbHere(t, "load", "x.simdb", "in.jsonl")
+	simdbHere(t, "match", "x.simdb", "new.jsonl", "--rule", "JACCARD >= 0.5", "--audit", "audit.jsonl", "-o", "fresh.jsonl")
+	code, _, talk := simdbHere(t, "review", "audit.jsonl", "-o", "page.html")
+	if page := string(readFile(t, "page.html")); code != 0 || !strings.Contains(page, "Near-duplicates: JACCARD &gt;= 0.5") || strings.Count(page, `"text":"some words here"`) != 2 {
+		t.Errorf("status %d: %s", code, talk)
+	}
+}

@@ -62,8 +62,10 @@ var examples = map[string][]example{
 		{`simdb plan --n 1e9 -k 3`, "What layouts cost for a billion fingerprints."},
 	},
 	"review": {
-		{`simdb review kept.audit.jsonl -o review.html`, "A page about a run of dedup."},
-		{`simdb review corpus.simdb --jaccard 0.8 -o review.html`, "A page about a database."},
+		{`simdb review kept.audit.jsonl`, "Decide about what dedup has dropped, in a browser."},
+		{`simdb review corpus.simdb --jaccard 0.8 --sample 200`, "Decide about 200 random pairs of a database."},
+		{`simdb review rows.jsonl corpus.simdb new.jsonl`, "Decide about the rows of simdb join corpus.simdb new.jsonl."},
+		{`simdb review kept.audit.jsonl -o review.html`, "Write a page that needs no running program."},
 	},
 	"allow":   {{`simdb allow corpus.simdb doc-17 doc-18`, "From now on neither is a duplicate of the other."}},
 	"unallow": {{`simdb unallow corpus.simdb doc-17 doc-18`, "They are duplicates again."}},

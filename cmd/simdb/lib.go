@@ -43,7 +43,10 @@ import (
 // opened has the open databases of the process.
 var opened library.Library
 
-func init() { option.Use(&library.Keywords) }
+func init() {
+	option.Use(&library.Keywords)
+	linkedAs = fmt.Sprintf("shared library, C interface %d", C.SIMDB_C_API)
+}
 
 // call is a call that is running or has ended.
 type call struct {

@@ -60,7 +60,7 @@ XDG_CONFIG_HOME
 Where the prompt finds its first commands, in simdb/simdbrc.
 .TP
 AWS_PROFILE, AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL, ...
-Where s3:// is and how to sign in, as for the AWS tools; GS_ACCESS_KEY_ID or CLOUDSDK_AUTH_ACCESS_TOKEN for gs://,
+Where s3:// is and how to sign in, as for the AWS tools; GOOGLE_APPLICATION_CREDENTIALS for gs://,
 HF_TOKEN for hf://. docs/formats.md has them all.
 .TP
 TMPDIR

@@ -64,7 +64,7 @@ var invocations = map[string][]string{
 
 // notFiles lists flags and arguments that are text but do not name a file.
 var notFiles = []string{
-	"id", "second-id",
+	"id", "second-id", "reviewer", "of-rule",
 	"progress", "statement", "a", "b", "shell", "mode", "on-conflict", "layout", "id-field", "text-field", "against-id-field", "against-text-field", "id-field-b", "text-field-b", "fingerprint-field", "time-field", "expires-field", "across", "within-field", "expired",
 	"set-field", "features-field", "code", "records", "record-start", "mask", "agree", "exclude", "dir", "folder", "image-root", "temp-dir", "work", "step", "args",
 }

@@ -299,6 +299,13 @@ func TestSimpleFirst(t *testing.T) {
 	if f := choose(shapesOf(3), numbered); f.shape != (shape{0, numbers}) {
 		t.Errorf("%+v, want the condition that numbers are equal", f)
 	}
+	var different []example // none with equal numbers, so these say nothing about the threshold beside that condition
+	for i := range 10 {
+		different = append(different, x(0.5+float64(i)*0.04, false, every[1:]...))
+	}
+	if f := choose(shapesOf(3), different); f.shape != (shape{0, numbers}) || f.t < 0.87 {
+		t.Errorf("%+v, want the condition that numbers are equal, and a threshold above all labels", f)
+	}
 }
 
 // TestAsk answers by a hidden rule, which must be learned, and checks that no document is asked about

@@ -11,6 +11,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/dedup/internal/stages"
 )
 
@@ -220,6 +221,41 @@ func (j *Job) meetLast(ctx context.Context, group uint64, _ iter.Seq2[[]byte, er
 
 // member sends the sets of documents to the groups that request them.
 func (j *Job) member(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
+	return j.members(ctx, shard, in, send, func(*stages.Member, []byte) {})
+}
+
+// gather is member for stars. If a rule decides, it sends documents instead of their sets.
+func (j *Job) gather(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
+	return j.members(ctx, shard, in, send, func(m *stages.Member, document []byte) {
+		if j.ruled {
+			m.Elements, m.Document = nil, document
+		}
+	})
+}
+
+// memberPairs is member for pairs. If a rule decides, it also sends documents.
+func (j *Job) memberPairs(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send) error {
+	return j.members(ctx, shard, in, send, func(m *stages.Member, document []byte) { m.Document = document })
+}
+
+// eachDocument calls f as eachSet does, with the documents if a rule decides.
+func (j *Job) eachDocument(ctx context.Context, shard uint64, f func(s stages.Set, document []byte) error) error {
+	if !j.ruled {
+		return j.eachSet(ctx, shard, func(s stages.Set) error { return f(s, nil) })
+	}
+	return j.read(ctx, shardName("documents", shard), func(r reader) error {
+		var document []byte
+		return j.eachSet(ctx, shard, func(s stages.Set) (err error) {
+			if document, err = get(r, document); err != nil {
+				return noEOF(err)
+			}
+			return f(s, document)
+		})
+	})
+}
+
+// members sends the features of documents to the groups that request them, after change.
+func (j *Job) members(ctx context.Context, shard uint64, in iter.Seq2[[]byte, error], send Send, change func(m *stages.Member, document []byte)) error {
 	asks, err := allAsks(in)
 	if err != nil || len(asks) == 0 {
 		return err
@@ -230,7 +266,7 @@ func (j *Job) member(ctx context.Context, shard uint64, in iter.Seq2[[]byte, err
 	}
 	slices.SortFunc(asks, func(a, b stages.Ask) int { return cmp.Compare(a.Doc, b.Doc) })
 	to := sender(send)
-	return j.eachSet(ctx, shard, func(s stages.Set) error {
+	return j.eachDocument(ctx, shard, func(s stages.Set, document []byte) error {
 		n := 0
 		for n < len(asks) && asks[n].Doc == s.Doc {
 			n++
@@ -239,6 +275,7 @@ func (j *Job) member(ctx context.Context, shard uint64, in iter.Seq2[[]byte, err
 			return nil
 		}
 		m := plan.NewMember(s, asks[:n])
+		change(&m, document)
 		asks = asks[n:]
 		for group := range m.Groups() {
 			if err := to(group, m); err != nil {
@@ -255,13 +292,90 @@ func (j *Job) pairs(ctx context.Context, group uint64, in iter.Seq2[[]byte, erro
 	if err != nil {
 		return err
 	}
-	to := sender(send)
+	to, rule := sender(send), func(*stages.Pair) (bool, error) { return true, nil }
+	if j.ruled {
+		x, at, done, err := j.ruledPart(ctx, members)
+		if err != nil {
+			return err
+		}
+		defer done()
+		match, err := x.Match(ctx)
+		if err != nil {
+			return err
+		}
+		rule = func(p *stages.Pair) (ok bool, err error) {
+			p.Score, ok, err = match(at[p.A], at[p.B])
+			return ok, err
+		}
+	}
+	if group == 0 { // a shard without pairs has a file of rows, too
+		if err := j.toShards(send); err != nil {
+			return err
+		}
+	}
 	var failed error
 	err = plan.Pairs(ctx, group, members, func(p stages.Pair) bool {
-		failed = to(shardOf(p.B), p)
+		ok, err := rule(&p)
+		if failed = err; ok && err == nil {
+			failed = to(shardOf(p.B), p)
+		}
 		return failed == nil
 	})
 	return errors.Join(err, failed)
+}
+
+// ruledPart returns the documents of members for the rule, and by Doc their numbers, which ascend with
+// it. done frees them.
+func (j *Job) ruledPart(ctx context.Context, members []stages.Member) (x *dedup.RuledPart, at map[uint64]uint32, done func(), err error) {
+	slices.SortFunc(members, func(a, b stages.Member) int { return cmp.Compare(a.Doc, b.Doc) })
+	dir, remove, err := j.tempDir()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	size := int64(0)
+	for i := range members {
+		size += int64(len(members[i].Document))
+	}
+	x, err = j.o.Job.NewRuledPart(ctx, size, dir)
+	if err != nil {
+		remove()
+		return nil, nil, nil, err
+	}
+	at, done = map[uint64]uint32{}, func() {
+		x.Close()
+		remove()
+	}
+	for i := range members {
+		if _, twice := at[members[i].Doc]; !twice {
+			at[members[i].Doc] = uint32(len(at))
+			err = cmp.Or(err, x.Add(members[i].Document))
+		}
+	}
+	if err != nil {
+		done()
+	}
+	return x, at, done, err
+}
+
+// ruledStars is stages.Plan.Stars by the rule.
+func (j *Job) ruledStars(ctx context.Context, members []stages.Member) ([]stages.Star, error) {
+	x, at, done, err := j.ruledPart(ctx, members)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	keeper, scores, err := x.Stars(ctx)
+	if err != nil {
+		return nil, err
+	}
+	docs, stars := make([]uint64, len(at)), make([]stages.Star, len(at))
+	for doc, n := range at {
+		docs[n] = doc
+	}
+	for n, k := range keeper {
+		stars[n] = stages.Star{Doc: docs[n], Keeper: docs[k], Score: scores[n]}
+	}
+	return stars, nil
 }
 
 // link sends the links of a group.
@@ -312,7 +426,12 @@ func (j *Job) stars(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], 
 	if err != nil {
 		return err
 	}
-	stars, err := plan.Stars(ctx, members)
+	stars, err := []stages.Star(nil), error(nil)
+	if j.ruled {
+		stars, err = j.ruledStars(ctx, members)
+	} else {
+		stars, err = plan.Stars(ctx, members)
+	}
 	if err != nil {
 		return err
 	}

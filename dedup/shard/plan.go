@@ -33,7 +33,7 @@ var chains = func() map[string][]link {
 		{"member-again", (*Job).member},
 		{"link-again", (*Job).link},
 		{"components", (*Job).components}, // one: assigns each component to a group
-		{"gather", (*Job).member},
+		{"gather", (*Job).gather},
 		{"stars", (*Job).stars},     // group: chooses keepers
 		{"keepers", (*Job).keepers}, // shard: sizes of the keepers' clusters
 		{"number", (*Job).number},   // one: numbers the clusters
@@ -57,7 +57,7 @@ var chains = func() map[string][]link {
 		"build":    {{"build", (*Job).build}, end}, // shard: a table
 		"pairs": append(slices.Clip(start), []link{
 			{"meet", (*Job).meet},
-			{"member", (*Job).member},
+			{"member", (*Job).memberPairs},
 			{"pairs", (*Job).pairs},     // group
 			{"name", (*Job).nameSecond}, // shard of the second document
 			{"rows", (*Job).pairRows},   // shard of the first document

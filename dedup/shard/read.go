@@ -89,12 +89,8 @@ func (j *Job) fingerprint(ctx context.Context, shard uint64, _ iter.Seq2[[]byte,
 	n := uint64(0)
 	outputs, err := j.onPart(ctx, shard, func(p *dedup.Part, dir string) error {
 		return j.store(ctx, shardName("sets", shard), func(sets *bufio.Writer) error {
-			return j.store(ctx, shardName("places", shard), func(places *bufio.Writer) (err error) {
+			return j.storePlaces(ctx, shard, func(place func(at dedup.Place, document []byte) error) (err error) {
 				var buf []byte
-				place := func(at dedup.Place) (err error) {
-					buf = appendPlace(buf[:0], at)
-					return put(places, buf)
-				}
 				t, err = p.Extract(dir, place, func(elements, prints []uint64) error {
 					if j.plan.By.Sets {
 						counts.Add(elements)
@@ -118,6 +114,25 @@ func (j *Job) fingerprint(ctx context.Context, shard uint64, _ iter.Seq2[[]byte,
 		err = storeAll(ctx, j, shardName("counts", shard), []stages.Counts{*counts})
 	}
 	return errors.Join(err, send(0, nil))
+}
+
+// storePlaces writes the places of a shard's documents, and if a rule decides, the documents.
+func (j *Job) storePlaces(ctx context.Context, shard uint64, extract func(place func(at dedup.Place, document []byte) error) error) error {
+	var buf []byte
+	return j.store(ctx, shardName("places", shard), func(places *bufio.Writer) error {
+		place := func(at dedup.Place, _ []byte) error {
+			buf = appendPlace(buf[:0], at)
+			return put(places, buf)
+		}
+		if !j.ruled {
+			return extract(place)
+		}
+		return j.store(ctx, shardName("documents", shard), func(documents *bufio.Writer) error {
+			return extract(func(at dedup.Place, document []byte) error {
+				return errors.Join(place(at, nil), put(documents, document))
+			})
+		})
+	})
 }
 
 func (j *Job) storeJSON(ctx context.Context, name string, x any) error {
@@ -162,6 +177,10 @@ func (j *Job) count(ctx context.Context, _ uint64, in iter.Seq2[[]byte, error], 
 	if groups == 0 {
 		groups = max(leastGroups, uint64(total.Documents)/groupDocuments)
 	}
+	if err := j.o.Job.CheckFields(total); err != nil {
+		return err
+	}
+	total.Fields = nil
 	total.Inputs, total.Against, total.Flawed, total.Outputs = nil, nil, nil, nil // many steps read the file, so it stays small
 	if err := j.storeJSON(ctx, "total", totals{total, groups}); err != nil {
 		return err

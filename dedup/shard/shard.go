@@ -91,6 +91,7 @@ type Job struct {
 	o     Options
 	files Files
 	plan  stages.Plan // not for build
+	ruled bool        // a rule decides which of the documents that are similar match
 }
 
 // Plan completes the options of a new job: it expands patterns, and checks the flags.
@@ -188,7 +189,7 @@ func New(o Options, files Files) (*Job, error) {
 	case o.Command == "build" && Load == nil:
 		err = errors.New("build needs Load, which makes a database of files")
 	case o.Command != "build":
-		j.plan = stages.Plan{By: j.o.Job.Criterion(), MaxCell: o.MaxCell, Memory: o.Job.Memory}
+		j.plan, j.ruled = stages.Plan{By: j.o.Job.Criterion(), MaxCell: o.MaxCell, Memory: o.Job.Memory}, j.o.Job.Ruled()
 		err = o.Job.CheckWorkers()
 	}
 	return j, err

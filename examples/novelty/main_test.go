@@ -145,8 +145,16 @@ func TestStop(t *testing.T) {
 	base := "http://" + l.Addr().String()
 	body, rest := io.Pipe()
 	answered := make(chan error, 1)
+	// The service asks for the body once it has begun to answer: a request that comes later is not answered.
+	request, err := http.NewRequest("POST", base+"/documents", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Expect", "100-continue")
+	client := http.Client{Transport: &http.Transport{ExpectContinueTimeout: time.Minute}}
 	go func() {
-		resp, err := http.Post(base+"/documents", "application/json", body)
+		resp, err := client.Do(request)
 		if err == nil && resp.StatusCode != http.StatusCreated {
 			err = errors.New(resp.Status)
 		}

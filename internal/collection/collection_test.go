@@ -23,7 +23,13 @@ func random(t *testing.T, r *rand.Rand, sets bool, groups *Groups, most int) (*C
 			fps[i] |= 1 << r.IntN(8)
 		}
 		if groups != nil {
-			groups.Of = append(groups.Of, uint32(r.IntN(most)))
+			g := Group{uint32(r.IntN(most)), uint32(r.IntN(most))}
+			if !groups.Within {
+				g.In = 0
+			} else if !groups.Across {
+				g.Across = 0
+			}
+			groups.Of = append(groups.Of, g)
 		}
 	}
 	distinct := slices.Compact(slices.Sorted(slices.Values(fps)))
@@ -83,13 +89,13 @@ func random(t *testing.T, r *rand.Rand, sets bool, groups *Groups, most int) (*C
 }
 
 // TestPairs compares pairs, their number, and components with brute force: for any items, for
-// items of one group, and for items of different groups.
+// items in the same, for items across, and for both.
 func TestPairs(t *testing.T) {
 	for seed := range uint64(240) {
 		r, sets := rand.New(rand.NewPCG(seed, 3)), seed%2 > 0
 		var groups *Groups
-		if seed%6 > 1 {
-			groups = &Groups{Across: seed%6 > 3}
+		if limits := seed / 2 % 4; limits > 0 {
+			groups = &Groups{Within: limits != 2, Across: limits > 1}
 		}
 		c, match := random(t, r, sets, groups, 1+int(seed%5))
 		rank, _, _ := c.Rank(t.Context(), nil)

@@ -76,7 +76,7 @@ func equalFirst(docs []uint32, same func(doc uint32) bool) (n int) {
 
 // Equal returns for each document the first document that is equal to it and belongs to its
 // group; Groups treat both as one. If group returns false, the document represents only itself.
-func (c *Corpus) Equal(ctx context.Context, group func(n uint32) (uint32, bool)) ([]uint32, error) {
+func (c *Corpus) Equal(ctx context.Context, group func(n uint32) (uint64, bool)) ([]uint32, error) {
 	first := slices.Grow([]uint32(nil), int(c.N))
 	for n := range uint32(c.N) {
 		first = append(first, n)
@@ -86,7 +86,7 @@ func (c *Corpus) Equal(ctx context.Context, group func(n uint32) (uint32, bool))
 		return nil, err
 	}
 	for class := range all.N {
-		firsts := map[uint32]uint32{} // by group
+		firsts := map[uint64]uint32{} // by group
 		for _, n := range all.Items[all.First[class]:all.First[class+1]] {
 			g, ok := group(n)
 			f, had := firsts[g]

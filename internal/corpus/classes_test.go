@@ -63,12 +63,16 @@ func TestWithinCrowd(t *testing.T) {
 	const n = 3000
 	for _, across := range []bool{false, true} {
 		l := NewListing(Options{Sets: true, Fingerprints: true, Memory: 16 << 20, Dir: t.TempDir()})
-		l.Groups = &collection.Groups{Across: across}
+		l.Groups = &collection.Groups{Across: across, Within: !across}
 		defer l.Close()
 		x := NewExtractor(t.Context(), features.Params{Shingle: 3}, l.Corpus)
 		defer x.Stop()
 		for i := range uint32(n) {
-			l.Groups.Of = append(l.Groups.Of, i/2)
+			of := collection.Group{In: i / 2}
+			if across {
+				of = collection.Group{Across: i / 2}
+			}
+			l.Groups.Of = append(l.Groups.Of, of)
 			if err := x.Add(&engine.Doc{Text: "one two three four five"}, l.Groups); err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +87,7 @@ func TestWithinCrowd(t *testing.T) {
 			t.Fatal(err)
 		}
 		apart := l.Groups.Apart(selfjoin.Apart{
-			Involved: func(uint32) bool { return true }, Accept: accept, Group: func(n uint32) (uint32, bool) { return l.Groups.Of[n], true },
+			Involved: func(uint32) bool { return true }, Accept: accept, Group: func(n uint32) (uint64, bool) { return l.Groups.Number(n), true },
 		})
 		keeper, _, err := l.PrintStars(t.Context(), nil, 3, 0, &apart, selfjoin.Options{})
 		if err != nil {

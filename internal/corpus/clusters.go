@@ -27,7 +27,7 @@ func (l *Listing) Clusters(ctx context.Context, by Criterion, components bool, o
 	as := &collection.Clustering{Collection: c, Components: components, Order: l.Order}
 	as.Near = func(order []uint32) *collection.Fingerprints { return l.distinct(l.inOrder(slices.Clone(order))) }
 	if g := l.Groups; g != nil {
-		group := func(n uint32) (uint32, bool) { return g.Of[n], true }
+		group := func(n uint32) (uint64, bool) { return g.Number(n), true }
 		apart := g.Apart(selfjoin.Apart{
 			Involved: func(uint32) bool { return true }, Accept: g.Accept, Group: group, Distance: l.Distance,
 		})

@@ -229,7 +229,7 @@ func TestVerifiedStars(t *testing.T) {
 					d.Fingerprints = append(d.Fingerprints, []uint64{fp})
 				}
 			}
-			groups.Of = append(groups.Of, uint32(r.IntN(5)))
+			groups.Of = append(groups.Of, collection.Group{Across: uint32(r.IntN(5))})
 			if err := x.Add(&d, nil); err != nil {
 				t.Fatal(err)
 			}

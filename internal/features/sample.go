@@ -27,7 +27,7 @@ const golden = 0x9e3779b97f4a7c15
 // A sampler makes sketches of features with real weights. A feature has infinitely many random
 // points, uniform in the plane of weights and distances, which depend on the feature alone. A document
 // has those of its features' points that are below the feature's weight in it, and its sketch is the
-// nearest of them. So two sketches estimate the weighted Jaccard similarity without bias like those of
+// nearest one. So two sketches estimate the weighted Jaccard similarity without bias like those of
 // very large sets: a sketch is always full and never the whole set, and its error does not depend on
 // the scale of the weights. (Consistent weighted sampling: Manasse, McSherry, Talwar 2010; as a
 // Poisson process: Ertl, "BagMinHash", KDD 2018; Christiani, "DartMinHash", 2020; as a bottom-k

@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// An input is one call of a kernel: run calls it, and result returns what it has computed, in any
+// An input is one call of a kernel: run calls it, and result returns its outputs, in any
 // form, if it was called once.
 type input struct {
 	run    func()

@@ -173,14 +173,48 @@ func (r *Rule) ComparesText() bool {
 
 // Alone returns the similarity of the texts that is a whole rule, or nil.
 func (r *Rule) Alone() *Atom {
-	if len(r.Branches) != 1 || len(r.Branches[0]) != 1 || r.Branches[0][0].Not {
-		return nil
-	}
-	a := &r.Atoms[r.Branches[0][0].Atom]
-	if a.Kind == Equal || a.Unit != "" || a.Fields != nil {
+	a, limits := r.Limited()
+	if a == nil || limits != nil || a.Unit != "" || a.Fields != nil {
 		return nil
 	}
 	return a
+}
+
+// Limited returns the similarity of a rule that is one similarity and equalities, at most one of which
+// is negated, and the rule of these equalities, nil if there are none. It returns nil for other rules.
+func (r *Rule) Limited() (similarity *Atom, limits *Rule) {
+	var equal []Literal
+	negated := 0
+	for _, l := range r.Branches[0] {
+		a := &r.Atoms[l.Atom]
+		switch {
+		case a.Kind == Equal:
+			if equal = append(equal, l); l.Not {
+				negated++
+			}
+		case a.Kind == Differ || l.Not || similarity != nil:
+			return nil, nil
+		default:
+			similarity = a
+		}
+	}
+	if similarity == nil || negated > 1 || len(r.Branches) > 1 {
+		return nil, nil
+	}
+	if equal != nil {
+		limits = &Rule{Text: r.Text, Atoms: r.Atoms, Branches: [][]Literal{equal}}
+	}
+	return similarity, limits
+}
+
+// Equal reports whether all documents that match are equal in something; r may be nil.
+func (r *Rule) Equal() bool {
+	for i := 0; r != nil && i < len(r.Branches); i++ {
+		if !slices.ContainsFunc(r.Branches[i], func(l Literal) bool { return !l.Not && r.Atoms[l.Atom].Kind == Equal }) {
+			return false
+		}
+	}
+	return r != nil
 }
 
 // Similarity returns the rule of one similarity of the texts.

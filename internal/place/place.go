@@ -6,9 +6,11 @@ import (
 	"context"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +24,10 @@ type Store interface {
 
 	// Open opens a file. The File is an io.ReaderAt, too, if the server can send parts of a file.
 	Open(ctx context.Context, name string) (File, error)
+
+	// OpenPieces opens a file whose parts are read in any order, each by a request of its own, except
+	// for the last n bytes. Several goroutines may read.
+	OpenPieces(ctx context.Context, name string, n int64) (Pieces, error)
 
 	// List calls each for the files whose names begin with prefix, in any order; unless deep is set,
 	// only for those without a further slash.
@@ -43,6 +49,12 @@ type File interface {
 	Stat() (fs.FileInfo, error)
 }
 
+// Pieces is a file whose parts are read in any order.
+type Pieces interface {
+	io.ReaderAt
+	Size() int64
+}
+
 // Upload is a file of a Store that is being written. Nobody sees it before Publish.
 type Upload interface {
 	// Send sends the content. It calls release once the content is not needed any more, maybe only
@@ -50,7 +62,7 @@ type Upload interface {
 	Send(ctx context.Context, content io.ReaderAt, size int64, release func()) error
 	// Publish gives the file its name, and replaces a file of that name.
 	Publish(ctx context.Context) error
-	// Drop removes the data that was sent. After Publish it has no effect. It may be called while another
+	// Drop removes the bytes that were sent. After Publish it has no effect. It may be called while another
 	// goroutine sends, before the process ends.
 	Drop()
 }
@@ -78,6 +90,9 @@ const fresh = time.Minute
 
 // Register adds the store of a scheme. Packages call it from their init functions.
 func Register(scheme string, s Store) { stores[scheme] = s }
+
+// Schemes returns the registered schemes in order, such as "https".
+func Schemes() []string { return slices.Sorted(maps.Keys(stores)) }
 
 // of returns the store of a name, nil for a path of the disk.
 func of(name string) Store {
@@ -133,6 +148,13 @@ func Open(ctx context.Context, name string) (File, error) {
 	}
 	f, err := s.Open(ctx, name)
 	return f, failed("open", name, err)
+}
+
+// OpenPieces opens a remote file whose parts are read in any order, each by a request of its own, except
+// for the last n bytes. Several goroutines may read. The end of ctx interrupts reads.
+func OpenPieces(ctx context.Context, name string, n int64) (Pieces, error) {
+	r, err := of(name).OpenPieces(ctx, name, n)
+	return r, failed("open", name, err)
 }
 
 // ReadFile returns the content of a file.

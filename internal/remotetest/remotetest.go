@@ -60,7 +60,7 @@ func Start(t testing.TB) *Server {
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
 	none := filepath.Join(t.TempDir(), "none")
-	for _, name := range []string{"AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL_S3", "CLOUDSDK_AUTH_ACCESS_TOKEN", "GOOGLE_OAUTH_ACCESS_TOKEN", "HF_TOKEN"} {
+	for _, name := range []string{"AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL_S3", "CLOUDSDK_AUTH_ACCESS_TOKEN", "GOOGLE_OAUTH_ACCESS_TOKEN", "GOOGLE_APPLICATION_CREDENTIALS", "HF_TOKEN"} {
 		t.Setenv(name, "")
 	}
 	for name, value := range map[string]string{
@@ -177,7 +177,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 
 func etag(content []byte) string { return fmt.Sprintf(`"%x"`, md5.Sum(content)) }
 
-// counting counts the bytes sent, and breaks the connection.
+// counting counts the bytes that are sent, and breaks the connection.
 type counting struct {
 	http.ResponseWriter
 	s    *Server

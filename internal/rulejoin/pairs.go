@@ -101,7 +101,10 @@ func (c *Corpus) similar(ctx context.Context, d *Driver, o JoinOptions, t *teste
 	l := &corpus.Listing{Corpus: v.Corpus}
 	if v.Groups = nil; d.Equal != nil {
 		of, _ := c.groups(d.Equal)
-		v.Groups = &collection.Groups{Of: of}
+		v.Groups = &collection.Groups{Within: true, Of: make([]collection.Group, c.n)}
+		for i, in := range of {
+			v.Groups.Of[i].In = in
+		}
 	}
 	near := c.rule.Atoms[d.Join].Kind == pairrule.Near
 	for p, err := range l.Pairs(ctx, by, true, o.JoinOptions) {

@@ -175,6 +175,12 @@ func (t *tester) found(by int, a, b uint32) (score float64, ok bool, err error) 
 	return score, true, nil
 }
 
+// Match returns a function that compares two documents. It is not safe for concurrent use.
+func (c *Corpus) Match(ctx context.Context) func(a, b uint32) (score float64, ok bool, err error) {
+	t := c.tester(ctx)
+	return func(a, b uint32) (float64, bool, error) { return t.match(c.of[a], c.of[b]) }
+}
+
 // match returns whether two classes match, or the documents of one, and their score.
 func (t *tester) match(a, b uint32) (score float64, ok bool, err error) {
 	t.begin()

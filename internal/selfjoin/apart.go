@@ -11,7 +11,7 @@ type Apart struct {
 	Accept   func(a, b uint32) bool // whether a may join b; true unless both are involved
 	// Group, if not nil, returns the group of a document: Accept treats equal documents of one
 	// group alike. It returns false for a document that represents only itself.
-	Group func(n uint32) (group uint32, ok bool)
+	Group func(n uint32) (group uint64, ok bool)
 	// Within, if not nil, returns a number: Accept refuses documents with different numbers.
 	Within func(n uint32) uint32
 	// Distance returns the distance of two documents.
@@ -44,7 +44,7 @@ func (by *Apart) Mend(ctx context.Context, fps Columns, docs Documents, order []
 	}
 	keepers := map[[2]uint32][]uint32{} // by component and number of Within
 	leader := map[uint32]uint32{}       // by fingerprint: the first document that is not involved
-	had := map[[2]uint32]bool{}         // fingerprints with groups of keepers: among equal keepers, the first is joined
+	had := map[[2]uint64]bool{}         // fingerprints with groups of keepers: among equal keepers, the first is joined
 	for at, n := range order {
 		l, print := [2]uint32{label[at]}, docs.Of(uint32(at))[0]
 		if !concerned[l[0]] {
@@ -80,10 +80,10 @@ func (by *Apart) Mend(ctx context.Context, fps Columns, docs Documents, order []
 		if distance[n] = 0; o.OnlyKnown {
 			continue
 		}
-		var group [2]uint32
+		var group [2]uint64
 		grouped := by.Group != nil && docs.Ends == nil
 		if grouped {
-			group[0] = print
+			group[0] = uint64(print)
 			group[1], grouped = by.Group(n)
 		}
 		if !grouped || !had[group] {

@@ -10,7 +10,7 @@
 //
 //   - small groups, and those that no split makes cheaper, compare every pair (leaf.go);
 //   - otherwise b+1 disjoint blocks of w bits are cut from A (block.go). A wanted pair can't differ
-//     in all of them, so there is exactly one FIRST block j in which it agrees. Pass j = 0..b
+//     in all blocks, so there is exactly one FIRST block j in which it agrees. Pass j = 0..b
 //     groups fingerprints that agree in block j; each such group is a child node. In the child,
 //     the pair differs in all of the blocks 0..j-1, which uses up j of the budget, so the child
 //     has A without the blocks 0..j and the budget b-j.

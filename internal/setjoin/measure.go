@@ -12,7 +12,7 @@ import (
 type Kind uint8
 
 // The kinds. For all but Jaccard and Contained, joins only find pairs that may match: a Judge
-// compares what the sets represent.
+// compares the documents of the sets.
 const (
 	Jaccard   Kind = iota // common elements as a share of the union
 	Edits                 // textsim.Levenshtein: a set has the hashes of a text's runs (edits.go)

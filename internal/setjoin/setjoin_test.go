@@ -88,7 +88,7 @@ func weightedJaccard(a, b []uint64) float64 {
 }
 
 // withWeights returns the sets in the layout of Weighted. Elements have weights of their own, with
-// few binary digits; some differ between sets.
+// few binary digits; some differ in some sets.
 func withWeights(r *rand.Rand, sets [][]uint64) (all [][]uint64) {
 	salt, spread, own := r.Uint64(), 1+r.IntN(100), 1+r.IntN(20)
 	for _, set := range sets {

@@ -21,7 +21,7 @@ type File interface {
 
 // SetsOptions are the options of NewSets.
 type SetsOptions struct {
-	// Measure is the similarity that joins compute.
+	// Measure is the similarity that a join computes of its sets.
 	Measure Measure
 	// Memory limits the bytes of sets in memory; beyond it, sets go to a file. 0 means no limit.
 	Memory int64

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -31,17 +32,20 @@ func Open(path string) (*Reader, error) {
 	return OpenFile(f, path)
 }
 
-// OpenReaderAt reads a table of size bytes from r into memory. Errors about the table call it name.
-// OpenReaderAt does not use r after it has returned.
+// OpenReaderAt opens a table of size bytes that r reads, for example from a server: it reads the end
+// of the file, and later only what is needed, in few calls of ReadAt. What has been read stays in
+// memory until the table is closed. Several goroutines may use r at the same time, until Close. Errors
+// call the table name.
 func OpenReaderAt(r io.ReaderAt, size int64, name string) (*Reader, error) {
-	if size < 0 || int64(int(size)) != size {
-		return nil, fmt.Errorf("%s: a table of %d bytes does not fit into memory", name, size)
+	data, release, err := vfs.Reserve(size)
+	if err != nil {
+		return nil, fmt.Errorf("%s: a table of %d bytes does not fit into memory: %w", name, size, err)
 	}
-	data := make([]byte, size)
-	if n, err := r.ReadAt(data, 0); n < len(data) {
-		return nil, fmt.Errorf("read %s: %w", name, err)
+	p, err := pages.Remote(r, data, name)
+	if err != nil {
+		return nil, errors.Join(err, release())
 	}
-	return OpenBytes(data, name)
+	return newReader(&format.Table{File: name, Data: data, Unmap: release, Pages: p})
 }
 
 // OpenFile opens the table in f, which errors call name. From here on the Reader owns f; OpenFile

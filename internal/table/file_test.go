@@ -34,7 +34,7 @@ func TestOpenEveryWay(t *testing.T) {
 	if _, err := Open(path + "x"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
-	if _, err := OpenReaderAt(bytes.NewReader(data), int64(len(data))+1, "a.sst"); !errors.Is(err, io.EOF) {
+	if _, err := OpenReaderAt(bytes.NewReader(data), int64(len(data))+1, "a.sst"); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("more bytes than there are: %v", err)
 	}
 	var corrupt *CorruptionError

@@ -17,7 +17,7 @@ import (
 // is the offset of 10 more bytes, for a section that edit may add.
 func withSections(t *testing.T, data []byte, edit func(s []Section, extra int64) []Section) []byte {
 	t.Helper()
-	p, info, err := format.ParseFooter(data, "test.sst")
+	p, info, err := format.ParseFooter(data, "test.sst", false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -165,8 +165,11 @@ func (r *Reader) Seq(doc uint32) (seq uint64, err error) {
 	return r.t.Seqs.Key(rank)
 }
 
-// TextBytes returns roughly the average number of bytes of text and fields per document.
+// TextBytes returns roughly the average number of bytes of text and fields per document, 0 if it
+// cannot be read.
 func (r *Reader) TextBytes() int64 {
+	var err error
+	defer r.t.Unguard(format.Guard(), &err)
 	if r.t.Records == nil {
 		return 0
 	}
@@ -189,6 +192,7 @@ func (r *Reader) timeSketch(index uint16) (times []int64, err error) {
 	if s == nil {
 		return nil, nil
 	}
+	r.t.Pages.Need(s.Offset, s.Offset+s.Length)
 	b := r.t.Bytes(s)
 	end := len(b) - 4
 	if s.Count == 0 || s.Count > format.TimeQuantiles || uint64(end) != 8*s.Count || kernel.CRC32C(0, b[:end]) != binary.LittleEndian.Uint32(b[end:]) {
@@ -325,6 +329,7 @@ func (r *Reader) WriteTo(w io.Writer) (n int64, err error) {
 	defer r.t.Pages.Sequential()()
 	const chunk = 2 << 20
 	for data := r.t.Data; len(data) > 0; {
+		r.t.Pages.Need(n, min(n+chunk, int64(len(r.t.Data))))
 		wrote, err := w.Write(data[:min(chunk, len(data))])
 		n += int64(wrote)
 		if err != nil {

@@ -139,15 +139,15 @@ func resealFrame(body, section []byte) {
 		if b == blocks {
 			return uint64(len(body))
 		}
-		return min(le.Uint64(dir[8*blocks+8*b:])>>16<<3, uint64(len(body)))
+		return min(le.Uint64(dir[20*b+8:])>>16<<3, uint64(len(body)))
 	}
 	for b := range blocks {
 		if from, to := start(b), start(b+1); from <= to {
 			block := body[from:to]
 			if le.Uint32(tail) == tagParts {
-				block = resealParts(block, le.Uint64(dir[8*blocks+8*b:]))
+				block = resealParts(block, le.Uint64(dir[20*b+8:]))
 			}
-			seal(dir[16*blocks+4*b:], block)
+			seal(dir[20*b+16:], block)
 		}
 	}
 	seal(tail[48:], dir)

@@ -17,7 +17,7 @@ func (s *Salvaged) open() (err error) {
 	r := s.r
 	defer r.Unguard(format.Guard(), &err)
 	r.Made = map[[2]uint16][]byte{}
-	r.Params, r.Info, err = format.ParseFooter(r.Data, r.File)
+	r.Params, r.Info, err = format.ParseFooter(r.Data, r.File, false)
 	if s.whole = err == nil; s.whole {
 		s.restore()
 	} else if errors.Is(err, format.ErrUnsupported) || !s.openEarly() {

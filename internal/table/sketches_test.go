@@ -104,7 +104,7 @@ func TestSketchSections(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	p, info, err := format.ParseFooter(data, "test.sst")
+	p, info, err := format.ParseFooter(data, "test.sst", false)
 	if err != nil {
 		t.Fatal(err)
 	}

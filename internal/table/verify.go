@@ -58,6 +58,7 @@ func (r *Reader) Verify(ctx context.Context, progress func(done, total int64)) e
 
 func (r *Reader) verifyStep(ctx context.Context, v *verification, check func(*verifier) error) (err error) {
 	defer r.t.Unguard(format.Guard(), &err)
+	r.t.Whole()
 	return check(&verifier{Reader: r, ctx: ctx, all: v})
 }
 
@@ -68,6 +69,7 @@ func (r *Reader) verifyStep(ctx context.Context, v *verification, check func(*ve
 func (r *Reader) VerifySums(ctx context.Context, progress func(done, total int64)) (err error) {
 	defer r.t.Unguard(format.Guard(), &err)
 	defer r.t.Pages.Sequential()()
+	r.t.Whole()
 	v := &verifier{Reader: r, ctx: ctx, all: &verification{progress: progress, total: r.t.Info.Size}}
 	if err = v.checkBytes(); err == nil {
 		err = ctx.Err()

@@ -285,7 +285,7 @@ func TestVerifyFindsBadWriters(t *testing.T) {
 	for name, c := range cases {
 		data := spoiledTable(t, docs, c.spoil)
 		if c.info != nil {
-			_, info, err := format.ParseFooter(data, "test.sst")
+			_, info, err := format.ParseFooter(data, "test.sst", false)
 			if err != nil {
 				t.Fatal(err)
 			}

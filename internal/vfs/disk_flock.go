@@ -46,6 +46,15 @@ func mapFile(f *os.File, size int) ([]byte, func() error, error) {
 	return data, func() error { return unix.Munmap(data) }, nil
 }
 
+// reserve maps memory that uses none until it is written.
+func reserve(size int) ([]byte, func() error, error) {
+	data, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE|mapNoReserve)
+	if err != nil {
+		return nil, nil, err
+	}
+	return data, func() error { return unix.Munmap(data) }, nil
+}
+
 const syncsDirs = true
 
 // nonblock opens a pipe without waiting for its other end. It has no effect on regular files.

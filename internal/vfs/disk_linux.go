@@ -45,3 +45,6 @@ func syncFile(f *os.File) error {
 	}
 	return nil
 }
+
+// mapNoReserve lets a mapping be larger than the memory that is free.
+const mapNoReserve = unix.MAP_NORESERVE

@@ -16,6 +16,10 @@ func mapFile(f *os.File, size int) ([]byte, func() error, error) {
 	return data, func() error { return nil }, nil
 }
 
+func reserve(size int) ([]byte, func() error, error) {
+	return make([]byte, size), func() error { return nil }, nil
+}
+
 // syncsDirs is false: these systems have no call for it, and write names through.
 const syncsDirs = false
 

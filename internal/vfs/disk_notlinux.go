@@ -23,3 +23,6 @@ func HugePages[T any]([]T) {}
 
 // Free returns false: the number of free bytes is unknown on this system.
 func Free(dir string) (n int64, ok bool) { return 0, false }
+
+// mapNoReserve is not needed: these systems reserve memory when it is written.
+const mapNoReserve = 0

@@ -27,15 +27,26 @@ type Fault interface {
 	Addr() uintptr // the address that was read
 }
 
+// A Failure is the panic of a guarded read of a mapping whose content is fetched when it is needed,
+// if it could not be fetched.
+type Failure struct{ Err error }
+
+// Error returns the error of Err.
+func (f *Failure) Error() string { return f.Err.Error() }
+
 // Guard turns faults of this goroutine into panics. It returns the previous setting, for Restore.
 func Guard() (before bool) { return debug.SetPanicOnFault(true) }
 
 // Restore restores the setting before Guard.
 func Restore(before bool) { debug.SetPanicOnFault(before) }
 
-// Error converts a recovered fault by calling blame. It panics again with p if p is not a fault, or
-// if blame returns nil because the fault is outside the memory that the caller reads.
+// Error converts a recovered fault by calling blame, and a recovered *Failure to its error. It panics
+// again with p if p is neither, or if blame returns nil because the fault is outside the memory that
+// the caller reads.
 func Error(p any, blame func(Fault) error) error {
+	if f, ok := p.(*Failure); ok {
+		return f.Err
+	}
 	if f, ok := p.(Fault); ok {
 		if err := blame(f); err != nil {
 			return err

@@ -28,6 +28,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 )
 
 // FS is a file system. Its methods may be called concurrently.
@@ -118,6 +119,22 @@ func SyncFile(fs FS, name string) error {
 
 // Map maps a file of the disk like File.Mmap.
 func Map(f *os.File) (data []byte, unmap func() error, err error) { return (&diskFile{f: f}).Mmap() }
+
+// Reserve returns size zero bytes, and a function that releases them and may be called more than once.
+// They use memory only where they are written, except on systems without Mmap.
+func Reserve(size int64) (data []byte, release func() error, err error) {
+	if size < 0 || size != int64(int(size)) {
+		return nil, nil, errTooLarge
+	}
+	if size == 0 {
+		return nil, func() error { return nil }, nil
+	}
+	data, free, err := reserve(int(size))
+	if err != nil {
+		return nil, nil, err
+	}
+	return data, sync.OnceValue(free), nil
+}
 
 // Info describes a file.
 type Info struct {

@@ -81,15 +81,15 @@ def test_forms_of_wide_fingerprints(tmp_path):
 
             want = [(str(n), 0)] + ([("1", 3)] if n == 0 else [])
             forms = (
-                int(raw.hex(), 16), raw.hex(), "0x" + raw.hex().upper(), raw, words, tuple(words), np.array(words, dtype=np.uint64), bits, bits.astype(bool),
+                int(raw.hex(), 16), raw.hex(), "0x" + raw.hex().upper(), raw, words, tuple(words), np.array(words, dtype=np.uint64), bits, bits.astype(bool), bits.astype(np.int64),
                 np.frombuffer(raw, dtype=np.uint8), Hash(), Hash.hash, db.get(str(n))["fingerprint"],
             )
             for form in forms:
                 assert [(m.id, m.distance) for m in db.near(form, 3)] == want, form
-            for form in ([raw.hex()], [int(raw.hex(), 16)], [raw], np.array([words], dtype=np.uint64), [Hash()], (f for f in [raw])):
+            for form in ([raw.hex()], [int(raw.hex(), 16)], [raw], np.array([words], dtype=np.uint64), [Hash()], bits.astype(np.int64)[None], [bits.astype(np.int64)], (f for f in [raw])):
                 assert [(row["query"], row["id"], row["distance"]) for row in db.near(form, 3)] == [(0, *w) for w in want], form
             with simdb.open(tmp_path / f"other{n}", bits=256) as other:
-                given = (raw.hex(), raw, words, np.array(words, dtype=np.uint64), Hash(), *([int(raw.hex(), 16)] if n != 2 else []))
+                given = (raw.hex(), raw, words, bits.astype(np.int64), np.array(words, dtype=np.uint64), Hash(), *([int(raw.hex(), 16)] if n != 2 else []))
                 assert other.add([{"id": str(i), "fingerprint": form} for i, form in enumerate(given)]) == len(given)
                 assert {tuple(other.get(str(i))["fingerprint"]) for i in range(len(given))} == {tuple(words)}
         everything = [(m.id, m.distance) for m in db.near(prints[0], 256)]
@@ -99,8 +99,20 @@ def test_forms_of_wide_fingerprints(tmp_path):
                 db.near(wrong)
     hex_table = pa.table({"fingerprint": ["".join(f"{w:016x}" for w in p) for p in prints]})
     binary = pa.table({"fingerprint": pa.array([b"".join(w.to_bytes(8, "big") for w in p) for p in prints], pa.binary(32))})
-    for form in (hex_table, binary, hex_table.to_reader(), binary.to_reader(), [{"fingerprint": p} for p in prints], np.array(prints, dtype=np.uint64)):
+    rows_of_bits = np.unpackbits(np.array(prints, dtype=">u8").view(np.uint8), axis=1)
+    assert rows_of_bits.shape == (40, 256)
+    for form in (rows_of_bits, rows_of_bits.astype(bool), rows_of_bits.astype(np.int64), hex_table, binary, hex_table.to_reader(), binary.to_reader(), [{"fingerprint": p} for p in prints], np.array(prints, dtype=np.uint64)):
         assert simdb.dedup(form, near=3).dropped == [1]
+
+
+def test_bits_or_numbers(tmp_path):
+    """With 64 bits, 64 numbers of 0 and 1 are so many fingerprints; a row of an array of them is the bits of one."""
+    with simdb.open(tmp_path / "db") as db:
+        db.add([{"id": str(i), "fingerprint": i} for i in range(2)])
+        bits = np.zeros(64, dtype=np.int64)
+        bits[-1] = 1
+        assert [row["id"] for row in db.near(bits, 0)] == ["0"] * 63 + ["1"]
+        assert [row["id"] for row in db.near(bits[None], 0)] == ["1"]
 
 
 def pictures(folder):
@@ -202,27 +214,3 @@ def test_benchmarks_against_layouts_of_shards(tmp_path, name):
         assert all(len(sets[row["row"]] & known[row["keeper_row"]]) >= 0.6 * len(sets[row["row"]] | known[row["keeper_row"]]) for row in audit)
     for form in ([{**row} for row in rows], pa.Table.from_pylist(rows).to_reader()):
         assert list(simdb.decontaminate(texts, form, against_text=column, jaccard=0.6).mask) == want
-
-
-def test_learn():
-    names = ["left", "right", "rear", "front", "upper", "lower"]
-    texts = [f"valve {i} of the cooling pump made of brass number {i} in the {side} engine" for i in range(12) for side in names]
-    table = {"id": [str(i) for i in range(len(texts))], "text": texts}
-    copies = [(i, i + 1) for i in range(len(texts), len(texts) + 24, 2)]
-    for i, (a, b) in enumerate(copies):
-        same = f"a longer description {i} of something else that was copied with one small change by hand and then sold"
-        table["id"] += [str(a), str(b)]
-        table["text"] += [same, f"{same} typo{i}"]
-    labels = [(6 * i, 6 * i + 1, False) for i in range(12)] + [(a, b, True) for a, b in copies]
-    lesson = simdb.learn(table, labels)
-    assert lesson.labels == 24 and lesson.right >= 22 and lesson.low <= lesson.right / 24 <= lesson.high
-    result = simdb.dedup(table, rule=lesson.rule)
-    assert result.dropped == [b for _, b in copies]
-    as_dicts = [{"a": str(a), "b": str(b), "same": same} for a, b, same in labels]
-    assert simdb.learn(table, as_dicts, text="text", id="id").rule == lesson.rule
-    with pytest.raises(simdb.SimdbError, match='no document "none"'):
-        simdb.learn(table, [("0", "none", True)])
-    with pytest.raises(TypeError, match="is a bool"):
-        simdb.learn(table, [("0", "1", "yes")])
-    with pytest.raises(simdb.InvalidError, match="no labels"):
-        simdb.learn(table, [])

@@ -564,8 +564,15 @@ def use(table: Any, prints: Any) -> None:
     result = simdb.decontaminate(table, "bench.parquet", text="body", against_text="question", jaccard=0.5)
     rows: list[int] = result.kept + result.mask.rows + (~result.mask).rows
     cells = [result.audit[0]["row"], result.audit["row"][0], *result.audit]
-    print(rows, cells, simdb.__version__ + "x", simdb.picture_hashes(["a.png"], "pdq").near, result.audit.to_pandas())
+    rules: list[str] = [simdb.learn(table).rule, simdb.learn(table, [("0", "1", True)]).rule, simdb.learn(table, [], ask=5).lesson.rule]
+    print(rows, cells, rules, simdb.__version__ + "x", simdb.picture_hashes(["a.png"], "pdq").near, result.audit.to_pandas())
 """
+
+
+def test_version_of_the_command():
+    said = subprocess.run([COMMAND, "version"], check=True, capture_output=True, text=True).stdout.splitlines()
+    assert said[0] == "simdb " + simdb.__version__ and re.fullmatch(r"commit    ([0-9a-f]{40}(, with changes)?|that of v.*)", said[1])
+    assert said[2].endswith("shared library, C interface 1")
 
 
 def test_types():

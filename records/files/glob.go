@@ -116,7 +116,7 @@ func (w *walk) matches(below string, isDir bool) bool {
 }
 
 // remote finds the matching files of a pattern that is a URL. Its part before the first special
-// character limits the list of the server.
+// character limits the server's listing.
 func (w *walk) remote(of string) error {
 	before := of[:strings.IndexAny(of, `*?[{\`)]
 	deep := strings.Contains(of[len(before):], "/") || strings.Contains(of, "**")

@@ -62,7 +62,7 @@ func response(head, body string) string {
 	return record("response", "application/http; msgtype=response", "HTTP/1.1 200 OK\r\n"+strings.ReplaceAll(strings.TrimSpace(head), "\n", "\r\n")+"\r\n\r\n"+body)
 }
 
-// readPage returns the texts of a file, and the records skipped. It also reads a copy of the file and
+// readPage returns the texts of a file, and the skipped records. It also reads a copy of the file and
 // compares the records.
 func readPage(t *testing.T, content string, opt records.Options) (texts, skipped string) {
 	t.Helper()

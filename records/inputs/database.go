@@ -53,9 +53,12 @@ func (e *Env) OpenDB(path string, how Access) (*engine.DB, error) {
 		SetPictures(o, how.Images)
 	}
 	open, names := Open, expand(path)
-	set := names[0] != path
-	if set {
+	set, served := names[0] != path, remoteTable(path)
+	switch {
+	case set:
 		open = func(string, *engine.Options) (*engine.DB, error) { return engine.OpenSet(names, o) }
+	case served:
+		open = openServed
 	}
 	db, err := open(path, o)
 	if errors.Is(err, engine.ErrNotFound) && !set { // a member of a set may just have been removed
@@ -64,13 +67,24 @@ func (e *Env) OpenDB(path string, how Access) (*engine.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if st, err := os.Stat(path); how.Write && !how.OrTable && (set || err == nil && !st.IsDir()) {
+	if st, err := os.Stat(path); how.Write && !how.OrTable && (set || served || err == nil && !st.IsDir()) {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, engine.ErrReadOnly), db.Close())
 	}
 	if err := cmp.Or(CheckDistance(how.Near, db.Options().Bits), CheckPictures(how.Images, path, db)); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
+}
+
+// tableEnd is how much of the end of a table on a server is read by the first request.
+const tableEnd = 64 << 10
+
+// openServed opens a packed table on a server, read-only.
+func openServed(url string, o *engine.Options) (db *engine.DB, err error) {
+	if o.Table, err = place.OpenPieces(context.Background(), url, tableEnd); err != nil {
+		return nil, err
+	}
+	return engine.Open(place.Path(url), o)
 }
 
 // Open opens a database, for writing together with other processes. Where processes cannot share a
@@ -105,7 +119,7 @@ type Stored struct {
 	ExpiresField string // likewise, of the time at which a document expires
 }
 
-// OpenStored opens a database and takes a snapshot of it.
+// OpenStored opens a database and takes a snapshot.
 func (e *Env) OpenStored(path string, how Access) (*Stored, error) {
 	for _, name := range expand(path) {
 		if err := e.Uses(name, "the database"); err != nil {
@@ -241,8 +255,7 @@ func NamesFiles(arg string) bool {
 	return !st.IsDir() && filepath.Ext(arg) != ".sst"
 }
 
-// remoteTable reports whether an argument is a URL of a packed table, which can only be read from a
-// disk.
+// remoteTable reports whether an argument is a URL of a packed table.
 func remoteTable(arg string) bool {
 	return place.IsRemote(arg) && filepath.Ext(place.Path(arg)) == ".sst"
 }
@@ -264,6 +277,9 @@ func expand(arg string) []string {
 
 // Exists reports whether path exists, or matches something as a pattern.
 func Exists(path string) bool {
+	if remoteTable(path) {
+		return true // a request less: opening it tells
+	}
 	_, err := place.Stat(context.Background(), expand(path)[0])
 	return err == nil
 }

@@ -24,7 +24,7 @@ const (
 	Hashes       records.Format = "hashes"       // the same with decimal numbers, in the order id TAB number
 )
 
-// formatOf recognises the format of a file by its name and its first lines; s is a sample of them.
+// formatOf recognises the format of a file by its name and its first lines; s is a sample of these lines.
 // Lists of fingerprints are recognised under any name but .jsonl and .csv, since lists are often
 // called .tsv or .txt.
 func formatOf(name string, lines [][]byte, s *sample, opt records.Options) records.Format {

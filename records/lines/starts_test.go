@@ -14,7 +14,7 @@ import (
 	"github.com/simdb/simdb/records"
 )
 
-// Records are those of a loop over all lines, however the bytes arrive, and a copy of all of them
+// Records are those of a loop over all lines, however the bytes arrive, and a copy of all
 // has the bytes of the file.
 func TestRecordStart(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -147,7 +147,7 @@ func (p *pages) decompress(h pageHeader, at int64) error {
 }
 
 // plain re-encodes the values in p.buf, at most most, with the encoding Plain if parquet-go would
-// decode some wrongly. In p.buf, the first from bytes and the levels, each with its length,
+// decode some pages wrongly. In p.buf, the first from bytes and the levels, each with its length,
 // precede the values.
 func (p *pages) plain(is *format.Encoding, levels, from int, most int64) error {
 	decode := p.undelta

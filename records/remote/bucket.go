@@ -40,7 +40,7 @@ var s3 = service{
 
 var gs = service{
 	scheme: "gs", endpoint: gsEndpoint, sign: signGS,
-	hint: ": export CLOUDSDK_AUTH_ACCESS_TOKEN=$(gcloud auth print-access-token), or the HMAC key in GS_ACCESS_KEY_ID and GS_SECRET_ACCESS_KEY; without any, only public files can be read",
+	hint: ": export CLOUDSDK_AUTH_ACCESS_TOKEN=$(gcloud auth print-access-token), or name the key of a service account in GOOGLE_APPLICATION_CREDENTIALS; without credentials, only public files can be read",
 }
 
 // regions has the region of each bucket that is elsewhere than the endpoint says.
@@ -193,19 +193,6 @@ func signS3(r *http.Request, region string) error {
 func signWith(r *http.Request, v credentials.Value, region string) {
 	r.Header.Set("X-Amz-Content-Sha256", "UNSIGNED-PAYLOAD")
 	signer.SignV4(*r, v.AccessKeyID, v.SecretAccessKey, v.SessionToken, region)
-}
-
-// signGS adds a token to a request, or signs it with an HMAC key.
-func signGS(r *http.Request, region string) error {
-	if token := cmp.Or(os.Getenv("CLOUDSDK_AUTH_ACCESS_TOKEN"), os.Getenv("GOOGLE_OAUTH_ACCESS_TOKEN")); token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
-		return nil
-	}
-	v := credentials.Value{AccessKeyID: os.Getenv("GS_ACCESS_KEY_ID"), SecretAccessKey: os.Getenv("GS_SECRET_ACCESS_KEY")}
-	if v.AccessKeyID != "" && v.SecretAccessKey != "" {
-		signWith(r, v, region)
-	}
-	return nil
 }
 
 // page is a part of a list of keys.

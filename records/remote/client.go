@@ -66,7 +66,7 @@ type credentialsError struct{ err error }
 func (e *credentialsError) Error() string { return "credentials: " + e.err.Error() }
 func (e *credentialsError) Unwrap() error { return e.err }
 
-// request is the variable part of a request to a server.
+// request is a request for a target.
 type request struct {
 	method string
 	query  url.Values // or nil

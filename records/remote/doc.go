@@ -19,9 +19,10 @@
 // AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID and related variables; in the profile AWS_PROFILE
 // of ~/.aws/config and ~/.aws/credentials; in a container or an EC2 instance. If there are none,
 // requests are anonymous. gs uses a token in CLOUDSDK_AUTH_ACCESS_TOKEN or
-// GOOGLE_OAUTH_ACCESS_TOKEN, or the HMAC key GS_ACCESS_KEY_ID with GS_SECRET_ACCESS_KEY;
-// STORAGE_EMULATOR_HOST is another endpoint. hf uses HF_TOKEN, or the token of `hf auth login`, and
-// HF_ENDPOINT.
+// GOOGLE_OAUTH_ACCESS_TOKEN, the HMAC key GS_ACCESS_KEY_ID with GS_SECRET_ACCESS_KEY, or the file that
+// GOOGLE_APPLICATION_CREDENTIALS names: the key of a service account, or what `gcloud auth
+// application-default login` writes. STORAGE_EMULATOR_HOST is another endpoint. hf uses HF_TOKEN, or the
+// token of `hf auth login`, and HF_ENDPOINT.
 //
 // A file is read from its beginning to its end by two requests; Parquet files, of which few columns
 // are used, by ranges. After a broken connection, reading continues where it stopped. It fails if
@@ -33,6 +34,7 @@
 //	file.go    reading a file, also after broken connections
 //	ranges.go  reading parts of a file
 //	bucket.go  S3 and Google Cloud Storage: addresses, credentials, lists
+//	google.go  credentials of Google Cloud Storage
 //	hub.go     the Hugging Face Hub
 //	upload.go  writing files
 package remote

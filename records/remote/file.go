@@ -66,7 +66,22 @@ func (i *info) changed(now *info) bool {
 	return i.size != now.size || !i.time.Equal(now.time)
 }
 
-// stream reads the bytes of a file from off on, up to end. Each connection that breaks is replaced
+// expect asks a server to refuse a request if the file has another version.
+func (i *info) expect(header http.Header) {
+	if i.id.ETag != "" && !strings.HasPrefix(i.id.ETag, "W/") {
+		header.Set("If-Match", i.id.ETag)
+	}
+}
+
+// answered describes the version of the file that an answer is about; its size is that of the answer.
+func answered(t *target, resp *http.Response) *info {
+	now := &info{id: place.ID{Name: t.name, ETag: resp.Header.Get("ETag")}, size: resp.ContentLength}
+	now.time, _ = http.ParseTime(resp.Header.Get("Last-Modified"))
+	return now
+}
+
+// stream reads the bytes of a file from off on, up to end; before the first answer, -n means its last n
+// bytes. Each connection that breaks is replaced
 // by one for the bytes that are missing.
 type stream struct {
 	ctx    context.Context
@@ -93,9 +108,11 @@ func (s *stream) connect() error {
 			last = strconv.FormatInt(s.end-1, 10)
 		}
 		header.Set("Range", fmt.Sprintf("bytes=%d-%s", s.off, last))
+	} else if s.off < 0 {
+		header.Set("Range", fmt.Sprintf("bytes=%d", s.off))
 	}
-	if s.of != nil && s.of.id.ETag != "" && !strings.HasPrefix(s.of.id.ETag, "W/") && !s.t.noMatch {
-		header.Set("If-Match", s.of.id.ETag)
+	if s.of != nil && !s.t.noMatch {
+		s.of.expect(header)
 	}
 	resp, err := s.t.do(ctx, request{header: header})
 	if err == nil {
@@ -113,8 +130,7 @@ func (s *stream) connect() error {
 
 // accept checks an answer.
 func (s *stream) accept(resp *http.Response) error {
-	now := &info{id: place.ID{Name: s.t.name, ETag: resp.Header.Get("ETag")}, size: resp.ContentLength}
-	now.time, _ = http.ParseTime(resp.Header.Get("Last-Modified"))
+	now := answered(s.t, resp)
 	from := int64(0)
 	switch resp.StatusCode {
 	case http.StatusPreconditionFailed:
@@ -129,7 +145,12 @@ func (s *stream) accept(resp *http.Response) error {
 	case http.StatusPartialContent:
 		var last int64
 		size := ""
-		if n, _ := fmt.Sscanf(resp.Header.Get("Content-Range"), "bytes %d-%d/%s", &from, &last, &size); n != 3 || from != s.off || last < from {
+		if n, _ := fmt.Sscanf(resp.Header.Get("Content-Range"), "bytes %d-%d/%s", &from, &last, &size); n == 3 && s.off < 0 {
+			s.off = from
+		} else if n != 3 {
+			from = -1
+		}
+		if from != s.off || last < from {
 			return fmt.Errorf("the server sent other bytes than those from %d on: %q", s.off, resp.Header.Get("Content-Range"))
 		}
 		var err error

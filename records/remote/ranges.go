@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Sizes of the parts of a file that are read ahead. A part is as long as half of what was read before
-// it in sequence, so at most a third of the bytes sent is not used.
+// Sizes of the parts of a file that are read ahead. A part is as long as half of the bytes read before
+// it in sequence, so at most a third of the sent bytes is not used.
 const (
 	leastAhead = 64 << 10
 	mostAhead  = 4 << 20

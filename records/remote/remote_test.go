@@ -190,7 +190,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestRefusals checks errors: they say what is wrong, name no secret, and come at once where
+// TestRefusals checks errors: they give the reason, name no secret, and come at once where
 // repetitions are useless.
 func TestRefusals(t *testing.T) {
 	s := start(t)

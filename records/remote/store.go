@@ -22,11 +22,12 @@ type store struct {
 	// create begins to write a file.
 	create func(ctx context.Context, t *target) (place.Upload, error)
 
+	several  bool   // servers may send several parts of a file at once
 	readonly string // why no file can be written, or ""
 }
 
 func init() {
-	web := &store{target: webTarget, create: createWeb}
+	web := &store{target: webTarget, create: createWeb, several: true}
 	place.Register("http", web)
 	place.Register("https", web)
 	place.Register("s3", &store{target: s3.target, list: s3.list, create: createParts})

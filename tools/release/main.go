@@ -47,6 +47,7 @@ type release struct {
 	root    string    // the checkout
 	out     string    // the folder of the files
 	version string    // with the v
+	commit  string    // in hexadecimal
 	time    time.Time // time of the commit, which all files get
 	extra   []file    // files that every archive contains
 	sums    map[string]string
@@ -94,6 +95,9 @@ func run(version, out, targets string) (err error) {
 		return err
 	}
 	if r.version, err = versionOf(r.root, version); err != nil {
+		return err
+	}
+	if r.commit, err = gitOutput(r.root, "rev-parse", "HEAD"); err != nil {
 		return err
 	}
 	seconds, err := gitOutput(r.root, "log", "-1", "--format=%ct")
@@ -188,7 +192,8 @@ func (r *release) make(targets []target) error {
 // compile compiles the program for a platform.
 func (r *release) compile(t target, path string) error {
 	fmt.Println("compile", t)
-	flags := "-s -w -buildid= -X github.com/simdb/simdb/internal/version.release=" + r.version
+	const of = "github.com/simdb/simdb/internal/version."
+	flags := "-s -w -buildid= -X " + of + "release=" + r.version + " -X " + of + "commit=" + r.commit
 	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", path, "./cmd/simdb")
 	c.Dir, c.Stderr = r.root, os.Stderr
 	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch, "GOAMD64=v1", "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off")
@@ -206,7 +211,7 @@ func (r *release) readExtra(program string) error {
 		r.extra = append(r.extra, file{name, data, plain})
 	}
 	version, err := exec.Command(program, "--version").Output()
-	if want := "simdb " + r.version + "\n"; err == nil && !strings.HasPrefix(string(version), want) {
+	if want := "simdb " + r.version + "\ncommit    " + r.commit + "\n"; err == nil && !strings.HasPrefix(string(version), want) {
 		err = fmt.Errorf("the program says %q, not %q", version, want)
 	}
 	if err != nil {

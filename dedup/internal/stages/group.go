@@ -17,7 +17,8 @@ import (
 // groups.
 type Member struct {
 	Set
-	Asked []Asked
+	Asked    []Asked
+	Document []byte // if a rule decides about it
 }
 
 // Asked is a cell of a group.

@@ -133,6 +133,7 @@ func (x Member) AppendBinary(dst []byte) ([]byte, error) {
 	for _, a := range x.Asked {
 		dst, before = binary.AppendUvarint(binary.AppendUvarint(dst, a.Group-before), uint64(a.Cell)), a.Group
 	}
+	dst = append(binary.AppendUvarint(dst, uint64(len(x.Document))), x.Document...)
 	return x.Set.AppendBinary(dst)
 }
 
@@ -149,10 +150,14 @@ func (x *Member) UnmarshalBinary(b []byte) error {
 		before += d.number()
 		x.Asked[i] = Asked{before, d.small()}
 	}
-	if d.bad {
+	size := d.number()
+	if d.bad || size > uint64(len(d.rest)) {
 		return errMessage
 	}
-	return x.Set.UnmarshalBinary(d.rest)
+	if size > 0 {
+		x.Document = slices.Clone(d.rest[:size])
+	}
+	return x.Set.UnmarshalBinary(d.rest[size:])
 }
 
 // AppendBinary appends the message to dst.

@@ -17,7 +17,7 @@ type setFind struct {
 	items []uint32 // by number in the join
 }
 
-// measure returns what the sets of the join represent, and an upper bound of their elements.
+// measure returns the measure of the join's sets, and an upper bound of their elements.
 func (f *setFind) measure() (m setjoin.Measure, elements int64) {
 	switch {
 	case f.j.sketches != nil:

@@ -19,7 +19,7 @@ func kinSet(r *rand.Rand, which uint64) (set features.Hashes) {
 	return slices.Compact(set)
 }
 
-// TestFamilies learns documents, some of them twice, and checks that exactly the matching members
+// TestFamilies learns documents, some twice, and checks that exactly the matching members
 // of families are not excluded, and that an exclusion does not change when more is learned.
 func TestFamilies(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))

@@ -300,7 +300,7 @@ func (r *recovery) lose(err error, l Loss) {
 	r.report.Partial += l.Partial
 }
 
-// setPlace sets where the damage is and what it is.
+// setPlace sets the place and the kind of the damage.
 func (l *Loss) setPlace(err error) {
 	l.Offset, l.Err = -1, err
 	if c, ok := errors.AsType[*base.CorruptionError](err); ok {

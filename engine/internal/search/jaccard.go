@@ -163,7 +163,7 @@ func (q *Jaccard) findCandidates(ctx context.Context, v *view.View, sample Sampl
 	return q.bySketch(ctx, v, newTarget(v, sketch, mine, by), sample.ID)
 }
 
-// A target is what a search compares sketches with.
+// A target is the set that a search compares sketches with.
 type target struct {
 	sketch   minhash.Sketch
 	t        float64 // threshold for estimates

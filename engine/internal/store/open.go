@@ -66,6 +66,9 @@ func NewParams() table.Params {
 // BusyTimeout.
 func Open(path string, o Options) (*Store, error) {
 	opts := o.withDefaults()
+	if o.Table != nil {
+		return openSingle(path, opts)
+	}
 	what, err := files.Look(opts.FS, path)
 	if err != nil {
 		return nil, err
@@ -255,16 +258,23 @@ func (db *Store) start() {
 	db.WakeCompact()
 }
 
-// openSingle opens one table file as a read-only database.
-func openSingle(path string, o Options) (*Store, error) {
-	o.ReadOnly = true
-	db := newDB(path, o)
+// openTable opens the table file that is a database.
+func (db *Store) openTable(path string) (*table.Reader, error) {
+	if t := db.opts.Table; t != nil {
+		return table.OpenReaderAt(t, t.Size(), filepath.Base(path))
+	}
 	f, err := db.fs.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	name := filepath.Base(path)
-	r, err := table.OpenFile(f, name)
+	return table.OpenFile(f, filepath.Base(path))
+}
+
+// openSingle opens one table file as a read-only database.
+func openSingle(path string, o Options) (*Store, error) {
+	o.ReadOnly = true
+	db := newDB(path, o)
+	r, err := db.openTable(path)
 	if err != nil {
 		return nil, err
 	}
@@ -273,7 +283,7 @@ func openSingle(path string, o Options) (*Store, error) {
 	if err := o.checkTable(path, db.Params); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	t := &view.Table{Meta: tables.Meta(0, r.Info()), Name: name, Reader: r}
+	t := &view.Table{Meta: tables.Meta(0, r.Info()), Name: filepath.Base(path), Reader: r}
 	pairs, err := backup.ReadAllowed(t)
 	if err != nil {
 		return nil, errors.Join(err, r.Close())

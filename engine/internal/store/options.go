@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"log/slog"
 	"time"
 
@@ -35,7 +36,11 @@ type Options struct {
 	Memory      int64
 	Cache       int64
 	Shared      bool
-	SetCache    *table.Cache // the cache of the set that the database is a member of, instead of its own
+	Table       interface {
+		io.ReaderAt
+		Size() int64
+	} // the content of the table at the path, or nil
+	SetCache *table.Cache // the cache of the set that the database is a member of, instead of its own
 
 	NoSync           bool
 	MemtableBytes    int

@@ -328,7 +328,7 @@ func (db *Store) follow() error {
 	return err
 }
 
-// readNew reads what was written since the store has read the database. The caller holds readMu.
+// readNew reads the writes since the store has read the database. The caller holds readMu.
 func (db *Store) readNew() error {
 	if db.readOn() == nil {
 		return nil

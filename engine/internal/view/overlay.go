@@ -10,7 +10,7 @@ import (
 // Uncommitted is the first sequence number of writes before their commit, greater than all others.
 const Uncommitted = 1 << 63
 
-// An Overlay is what a transaction reads: the state of the database when it began, with its own
+// An Overlay is the view of a transaction: the state of the database when it began, with its own
 // writes in a memtable of its own. What these replace or delete is marked only in the overlay:
 // documents of tables in Tombstones of its version, documents of shared memtables in gone. One
 // goroutine at a time writes; copies of the View see the writes so far, and may be read meanwhile.

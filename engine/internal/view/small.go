@@ -59,7 +59,7 @@ type credit struct {
 }
 
 // pay counts an operation, and reports whether there were more than most: then a build, which costs
-// as much as most of them, has paid for itself.
+// as much as most indexes, has paid for itself.
 func (c *credit) pay(most int64) bool {
 	if !c.paid.Load() && c.n.Add(1) > max(most, leastPaid) {
 		c.paid.Store(true)
@@ -200,7 +200,7 @@ func (v *Version) lookUp() {
 	}
 }
 
-// build begins to make what is worth its cost for v, and reads about n documents for it. It returns
+// build begins to make the indexes that are worth their cost for v, and reads about n documents for it. It returns
 // when that is done if they are few.
 func (t *SmallTables) build(v *Version, n int64) {
 	if t.closed() || !t.building.TryLock() {
@@ -217,7 +217,7 @@ func (t *SmallTables) build(v *Version, n int64) {
 	}
 }
 
-// complete makes what is worth its cost for v. The caller must have locked building.
+// complete makes the indexes that are worth their cost for v. The caller must have locked building.
 func (t *SmallTables) complete(v *Version) {
 	if t.lookUps.paid.Load() && !v.filtered.Load() {
 		v.filtered.Store(t.filter(&v.sized))

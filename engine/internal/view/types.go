@@ -24,7 +24,7 @@ type Doc struct {
 	Seq          uint64
 }
 
-// Entry is a Doc without text and fields: what the indexes say without them.
+// Entry is a Doc without text and fields: the part that the indexes have.
 type Entry struct {
 	ID             string
 	Fingerprint    base.Fingerprint

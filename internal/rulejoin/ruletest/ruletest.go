@@ -283,3 +283,35 @@ func Rule(rng *rand.Rand, depth int, files bool) (string, Model) {
 		return min(s, t), max(notS, notT)
 	}
 }
+
+// Limited returns a random rule of a similarity of the texts, an equality and the negation of another.
+func Limited(rng *rand.Rand) (string, Model) {
+	t := []float64{0.2, 0.4, 0.6}[rng.IntN(3)]
+	text, model := ofSets(rng, "", t)
+	for strings.Contains(text, "(") || strings.Contains(text, "CONTAINS") {
+		text, model = ofSets(rng, "", t)
+	}
+	for n := range 2 {
+		other, f := randomAtom(rng, true)
+		for !strings.Contains(other, " = ") && !strings.Contains(other, "DISTINCT") {
+			other, f = randomAtom(rng, true)
+		}
+		with := model
+		if n == rng.IntN(2) {
+			text += " AND NOT " + other
+			model = func(a, b *Doc) (float64, float64) {
+				s, _ := with(a, b)
+				_, u := f(a, b)
+				return min(s, u), -1
+			}
+			continue
+		}
+		text += " AND " + other
+		model = func(a, b *Doc) (float64, float64) {
+			s, _ := with(a, b)
+			u, _ := f(a, b)
+			return min(s, u), -1
+		}
+	}
+	return text, model
+}

@@ -76,7 +76,7 @@ func (y *Faulty) OpenShared(name string) (vfs.SharedMemory, error) {
 	return s, err
 }
 
-// holds records a lock or a file of a process until it ends.
+// holds records a lock or mapping that the process has until it ends.
 func (y *Faulty) holds(c io.Closer) {
 	y.heldMu.Lock()
 	defer y.heldMu.Unlock()

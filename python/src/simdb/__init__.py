@@ -13,7 +13,7 @@ dictionaries, or a dictionary of columns. The functions release the interpreter 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Iterable, List, NamedTuple, Optional, Union, overload
 
 from . import _library
 from ._database import Database, Match, Text, _read
@@ -35,15 +35,17 @@ from ._errors import (
     SimdbError,
     TooLargeError,
 )
+from ._learn import Interview, Lesson, Pair, labels_of as _labels_of, lesson_of as _lesson_of
 from ._library import call as _call
+from ._notebook import hold as _hold
 from ._pictures import picture_hashes
 from ._sources import is_stored as _is_stored, path_of as _path_of
 from ._table import Column, Mask, Table
 
 __all__ = [
     "CancelledError", "ClosedError", "Column", "CorruptionError", "Database", "Dedup", "ExistsError", "FailedError",
-    "InvalidError", "KeywordError", "Lesson", "LockedError", "Mask", "Match", "NoSketchesError", "NotDatabaseError", "NotFoundError", "ParamsError",
-    "ParseError", "ReadOnlyError", "SimdbError", "Table", "Text", "TooLargeError", "decontaminate", "dedup",
+    "Interview", "InvalidError", "KeywordError", "Lesson", "LockedError", "Mask", "Match", "NoSketchesError", "NotDatabaseError", "NotFoundError",
+    "Pair", "ParamsError", "ParseError", "ReadOnlyError", "SimdbError", "Table", "Text", "TooLargeError", "decontaminate", "dedup",
     "fingerprints", "get_include", "learn", "open", "picture_hashes", "tune", "version",
 ]
 
@@ -197,43 +199,58 @@ def tune(table: Any, text: Union[str, List[str], None] = None, *, id: Optional[s
     return Table(_call({"op": "tune", "keywords": {**_read(text, id), **options}}, [("<table>", table)]).table)
 
 
-class Lesson(NamedTuple):
-    """What labels teach: see :func:`learn`."""
+@overload
+def learn(
+    table: Any, labels: Iterable[Any], text: Union[str, List[str], None] = None, *, id: Optional[str] = None, ask: None = None, **options: Any
+) -> Lesson: ...
 
-    rule: str  # for rule= of dedup, and for simdb dedup --rule
-    labels: int
-    right: int  # labels that agree with the rule that the other labels choose: a cross-validation
-    low: float  # bounds of this agreement as a share, for 19 of 20 samples of labels
-    high: float
-    pairs: float  # about how many pairs of different texts match
-    drops: List[Dict[str, Any]]  # pairs that the rule just matches: a, b, score, lacks, adds
-    spares: List[Dict[str, Any]]  # pairs that it just does not match
-    wrong: List[Dict[str, Any]]  # labels that it does not agree with
+
+@overload
+def learn(
+    table: Any, labels: None = None, text: Union[str, List[str], None] = None, *, id: Optional[str] = None, ask: Optional[int] = None, **options: Any
+) -> Interview: ...
+
+
+@overload
+def learn(
+    table: Any, labels: Iterable[Any], text: Union[str, List[str], None] = None, *, id: Optional[str] = None, ask: int, **options: Any
+) -> Interview: ...
 
 
 def learn(
-    table: Any, labels: Iterable[Any], text: Union[str, List[str], None] = None, *, id: Optional[str] = None, **options: Any
-) -> Lesson:
+    table: Any,
+    labels: Optional[Iterable[Any]] = None,
+    text: Union[str, List[str], None] = None,
+    *,
+    id: Optional[str] = None,
+    ask: Optional[int] = None,
+    **options: Any,
+) -> Union[Lesson, Interview]:
     """Learns from labels which rule decides what near-duplicates are, as ``simdb learn`` does.
+
+    Without labels it asks about pairs of rows: in a notebook with buttons, if there is the package ipywidgets, and
+    elsewhere through ``input``. Press Same if nothing would be lost without one of the two rows.
 
     Args:
         table, text, id: as in :func:`dedup`. Without ids, labels name rows by their numbers, from 0.
         labels: dictionaries with a, b and same, or tuples of the three: two ids, and whether the documents are the
             same. From 20 labels on, the rule is usually better than any threshold.
+        ask: the number of pairs to ask about. The default is 30 without labels, otherwise 0.
         options: sample=50000 (rows that are compared), seed=1, memory="1GiB", and flags about what is compared.
 
     Returns:
-        A Lesson: ``simdb.dedup(table, rule=lesson.rule)``.
+        A Lesson: ``simdb.dedup(table, rule=lesson.rule)``. If there are questions, an Interview, whose ``rule``,
+        ``lesson`` and ``labels`` are those of the answers so far.
     """
-    rows = []
-    for label in labels:
-        a, b, same = (label[k] for k in ("a", "b", "same")) if isinstance(label, dict) else label
-        if same not in (True, False):
-            raise TypeError(f"whether two documents are the same is a bool, not {same!r}")
-        rows.append({"a": str(a), "b": str(b), "same": bool(same)})
-    request = {"op": "learn", "labels": rows, "keywords": {**_read(text, id), **options}}
-    values = _call(request, [("<table>", table)]).values
-    return Lesson(**{k: [] if v is None else v for k, v in values.items()})
+    given = _labels_of(labels or [])
+    request = {"keywords": {**_read(text, id), **options}}
+    if ask is None:
+        ask = 30 if labels is None else 0
+    if ask == 0:
+        return _lesson_of(request, given, [("<table>", table)])
+    interview = Interview(request, [("<table>", table)], given, ask)
+    _hold(interview)
+    return interview
 
 
 def fingerprints(table: Any, text: Union[str, List[str], None] = None, **options: Any) -> Column:

@@ -10,7 +10,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _library
 from ._library import call
-from ._sources import is_image_hash, is_null, is_row, path_of, values_of, words_of
+from ._sources import is_image_hash, is_null, is_row, narrowed, path_of, values_of, words_of
 from ._table import Table
 
 _MASK = (1 << 64) - 1
@@ -60,8 +60,10 @@ def _words(values: Any, bits: int) -> Tuple[Any, int, bool]:
         import numpy
 
         values = numpy.asarray(values)  # also a column of pandas or polars
+        if values.ndim == 2 or width > 1 and values.shape == (bits,):  # otherwise they are numbers, each a fingerprint
+            values = narrowed(values)
         if values.dtype.kind in "biu" and values.dtype.itemsize == 1:
-            one = values.ndim == 1 or values.size == bits  # the hash array of imagehash is square
+            one = values.ndim == 1 or values.size == bits != values.shape[-1]  # the hash array of imagehash is square
             for row in [values] if one else values:
                 words += _one(row, bits)
             return words, width, one
@@ -106,7 +108,12 @@ def _one(value: Any, bits: int) -> Any:
     return words
 
 
-_opened = itertools.count(1)  # numbers of databases, which the library knows them by
+_opened = itertools.count(1)
+
+
+def next_number() -> int:
+    """Returns a number by which the library knows a database, or what else is open."""
+    return next(_opened)
 
 
 class Database:
@@ -119,7 +126,7 @@ class Database:
     def __init__(self, path: Union[str, "os.PathLike[str]"], **request: Any) -> None:
         self._number = self._bits = 0
         self.path = path_of(path)
-        self._number = next(_opened)
+        self._number = next_number()
         try:
             call({"op": "open", "db": self._number, "path": self.path, **request})
         except BaseException:  # a Ctrl-C too, which may come after it was opened

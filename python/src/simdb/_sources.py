@@ -197,13 +197,16 @@ def _of_numpy(what: Any, text: str) -> Any:
     values = numpy.asarray(what)
     if values.dtype.names:
         return {name: values[name] for name in values.dtype.names}
+    values = narrowed(values) if values.ndim == 2 else values
+    if values.dtype.kind in "biu" and values.dtype.itemsize == 1 and values.ndim == 2:  # bits or bytes of hashes
+        return {"fingerprint": list(values)}
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.ndim in (1, 2):
         words = values.reshape(len(values), -1).astype(numpy.uint64).tolist()
         return {"fingerprint": [row[0] if len(row) == 1 else row for row in words]}
     if values.ndim != 1 or values.dtype.kind not in "OUT":
         raise TypeError(
             f"an array of the type {values.dtype} and the shape {values.shape} is no table: texts have the shape (n,), "
-            "fingerprints are uint64 of the shape (n,) or (n, words)"
+            "fingerprints are uint64 of the shape (n,) or (n, words), or bits of the shape (n, bits)"
         )
     return values.tolist()
 
@@ -275,7 +278,7 @@ def words_of(value: Any) -> "array.array[int]":
             return _whole(value)
         import numpy
 
-        bits = numpy.asarray(value).reshape(-1)
+        bits = narrowed(numpy.asarray(value).reshape(-1))
         if bits.dtype.itemsize == 8 and bits.dtype.kind in "iu":
             return array.array("Q", bits.astype(numpy.uint64).tobytes())
         if bits.dtype.kind not in "biu" or bits.dtype.itemsize != 1:
@@ -286,6 +289,16 @@ def words_of(value: Any) -> "array.array[int]":
     if not raw or len(raw) % 8:
         raise ValueError(f"a fingerprint has a multiple of 8 bytes, not {len(raw)}")
     return array.array("Q", [int.from_bytes(raw[i : i + 8], "big") for i in range(0, len(raw), 8)])
+
+
+def narrowed(values: Any) -> Any:
+    """Returns an array of bits that are numbers of 64 bits, as pdqhash has them, as one of bytes; another as it is.
+
+    Fingerprints have at most 16 words, so that 64 numbers of a fingerprint are bits.
+    """
+    if values.dtype.kind not in "iu" or values.shape[-1] < 64 or not values.size or values.min() < 0 or values.max() > 1:
+        return values
+    return values.astype("uint8")
 
 
 def _whole(values: Iterable[Any]) -> "array.array[int]":

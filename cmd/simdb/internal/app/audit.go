@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -8,7 +9,7 @@ import (
 )
 
 // Reading returns the flags about reading inputs that differ from their defaults, for the head of
-// an audit.
+// an audit. Values with spaces are in Go's quotation marks.
 func (f PageInputFlags) Reading(format records.Format, bits BitLength) string {
 	var all []string
 	for _, flag := range []struct {
@@ -19,7 +20,11 @@ func (f PageInputFlags) Reading(format records.Format, bits BitLength) string {
 		{"--orientations", f.Orientations, "1"},
 		{"--bits", strconv.Itoa(int(bits)), "0"},
 		{"--input-format", string(format), string(records.Auto)},
+		{"--id-field", f.IDField, ""},
+		{"--id-from", string(f.IDFrom), ""},
 		{"--text-field", f.TextField, ""},
+		{"--records", f.Records, ""},
+		{"--fingerprint-field", f.FingerprintField, ""},
 		{"--record-start", f.RecordStart, ""},
 		{"--no-header", strconv.FormatBool(f.NoHeader), "false"},
 		{"--encoding", string(f.Encoding), string(records.UTF8)},
@@ -27,9 +32,30 @@ func (f PageInputFlags) Reading(format records.Format, bits BitLength) string {
 		{"--delimiter", string(rune(f.Delimiter)), "\x00"},
 		{"--comment", string(rune(f.Comment)), "\x00"},
 	} {
-		if flag.value != flag.usual {
-			all = append(all, flag.name+" "+flag.value)
+		if flag.value == flag.usual {
+			continue
 		}
+		if quoted := strconv.Quote(flag.value); strings.ContainsAny(flag.value, " \"") || quoted != `"`+flag.value+`"` {
+			flag.value = quoted
+		}
+		all = append(all, flag.name+" "+flag.value)
 	}
 	return strings.Join(all, " ")
+}
+
+// ParseReading returns the flags that Reading describes, each as --name=value.
+func ParseReading(reading string) (flags []string, err error) {
+	for reading != "" {
+		name, rest, ok := strings.Cut(reading, " ")
+		if !ok || !strings.HasPrefix(name, "--") {
+			return nil, fmt.Errorf("%q is not a flag with a value", reading)
+		}
+		value, after, _ := strings.Cut(rest, " ")
+		if quoted, err := strconv.QuotedPrefix(rest); err == nil && strings.HasPrefix(quoted, `"`) {
+			value, _ = strconv.Unquote(quoted)
+			after = strings.TrimPrefix(rest[len(quoted):], " ")
+		}
+		flags, reading = append(flags, name+"="+value), after
+	}
+	return flags, nil
 }

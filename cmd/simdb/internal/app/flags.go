@@ -70,6 +70,9 @@ func (f *CriterionFlags) AfterApply(ctx *kong.Context) error {
 	return nil
 }
 
+// ByDefault reports whether the user gave no criterion.
+func (f *CriterionFlags) ByDefault() bool { return f.byDefault }
+
 // Settle replaces a default criterion by the default for pictures or for the database, which may be
 // nil. It prints the criterion, unless the command prints it anyway.
 func (f *CriterionFlags) Settle(a *App, db *engine.DB, images *imagehash.Kind) {

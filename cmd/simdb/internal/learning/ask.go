@@ -19,7 +19,7 @@ import (
 
 // ask asks about up to n pairs, and appends each answer at once to the file of labels.
 func (c *Command) ask(a *app.App, corpus *learn.Corpus, path string, labels []learn.Label, n int) (_ []learn.Label, err error) {
-	f, err := openLabels(path)
+	f, err := app.OpenToAppend(path)
 	if err != nil {
 		return nil, err
 	}
@@ -30,38 +30,6 @@ func (c *Command) ask(a *app.App, corpus *learn.Corpus, path string, labels []le
 		a.Say("%s in %s: the same command with --ask N goes on", quantity.Count(int64(given), "new answer"), path)
 	}
 	return labels, err
-}
-
-// openLabels opens a file of labels to append lines to it. The next line begins after a line end, even
-// if an editor has left none.
-func openLabels(path string) (_ *os.File, err error) {
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o666)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.Close())
-		}
-	}()
-	info, err := f.Stat()
-	if err != nil || info.Size() == 0 {
-		return f, err
-	}
-	var first, last [1]byte
-	if _, err := f.ReadAt(first[:], 0); err != nil {
-		return nil, err
-	}
-	if _, err := f.ReadAt(last[:], info.Size()-1); err != nil {
-		return nil, err
-	}
-	if !strings.Contains("{ \t\r\n\xef", string(first[:])) { // \xef begins a byte order mark
-		return nil, fmt.Errorf("%s is compressed, so that answers cannot be appended: decompress it first", path)
-	}
-	if last[0] != '\n' {
-		_, err = f.WriteString("\n")
-	}
-	return f, err
 }
 
 // A labelFile is the file that answers are appended to.
@@ -88,7 +56,7 @@ func interview(ctx context.Context, corpus *learn.Corpus, labels []learn.Label, 
 			return labels, nil
 		}
 		fmt.Fprintf(out, "\n%d of %d: %s and %s\n", len(given)+len(skipped)+1, n, app.OneLine(p.A), app.OneLine(p.B))
-		for _, line := range difference(p) {
+		for _, line := range Difference(p) {
 			fmt.Fprintf(out, "    %s\n", app.OneLine(line))
 		}
 		answer, err := answerOf(ctx, lines, out)
@@ -167,8 +135,9 @@ func answerOf(ctx context.Context, lines <-chan string, out io.Writer) (letter b
 // shownBytes is the length up to which texts are shown whole.
 const shownBytes = 400
 
-// difference returns lines that show two texts and where they differ.
-func difference(p learn.Pair) (lines []string) {
+// Difference returns lines that show two texts and where they differ: words that only the first has as
+// [-word-], those that only the second has as {+word+}.
+func Difference(p learn.Pair) (lines []string) {
 	if max(len(p.TextA), len(p.TextB)) <= shownBytes {
 		lines = append(lines, "a: "+p.TextA, "b: "+p.TextB)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/dedup/learn"
 	"github.com/simdb/simdb/engine"
 )
@@ -44,7 +44,7 @@ func TestInterview(t *testing.T) {
 	} {
 		var out strings.Builder
 		path := filepath.Join(t.TempDir(), "labels.jsonl")
-		f, err := openLabels(path)
+		f, err := app.OpenToAppend(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestInterview(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := openLabels(filepath.Join(t.TempDir(), "labels.jsonl"))
+	f, err := app.OpenToAppend(filepath.Join(t.TempDir(), "labels.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,35 +109,8 @@ func TestDifference(t *testing.T) {
 		{long + "a", long + "b", "... word word word [-a-] {+b+}"},
 		{strings.Repeat("a b c d ", 7), strings.Repeat("x b c d ", 7), "(5 of 7 differences)"},
 	} {
-		if got := strings.Join(difference(learn.Pair{TextA: tc.a, TextB: tc.b}), "|"); got != tc.want && !(strings.HasSuffix(got, tc.want) && tc.want[0] == '(') {
+		if got := strings.Join(Difference(learn.Pair{TextA: tc.a, TextB: tc.b}), "|"); got != tc.want && !(strings.HasSuffix(got, tc.want) && tc.want[0] == '(') {
 			t.Errorf("%q and %q: %s, want %s", tc.a, tc.b, got, tc.want)
-		}
-	}
-}
-
-// TestOpenLabels appends to files that end with and without a line end, and not to compressed ones.
-func TestOpenLabels(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "labels.jsonl")
-	for _, tc := range [][2]string{{"", "new\n"}, {"{}\n", "{}\nnew\n"}, {"{}", "{}\nnew\n"}, {"\x1f\x8b..", ""}, {"\xef\xbb\xbf{}", "\xef\xbb\xbf{}\nnew\n"}} {
-		if err := os.WriteFile(path, []byte(tc[0]), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		f, err := openLabels(path)
-		if tc[1] == "" {
-			if err == nil || !strings.Contains(err.Error(), "is compressed") {
-				t.Errorf("%q: %v", tc[0], err)
-			}
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintln(f, "new")
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := os.ReadFile(path); err != nil || string(got) != tc[1] {
-			t.Errorf("%q: got %q, %v", tc[0], got, err)
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/dedup/learn"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/option"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -58,8 +59,9 @@ an interval for 19 of 20 samples of labels, and shows pairs that it would drop, 
 
 // Validate checks flags that depend on each other.
 func (c *Command) Validate() error {
-	for _, name := range c.FeatureFlags.Given() {
-		if slices.Contains([]string{"--field", "--set-field", "--features-field", "--weights", "--bits", "--ignore", "--ignore-common", "--images"}, name) {
+	given := c.FeatureFlags.Given()
+	for _, field := range []string{"Fields", "SetField", "FeaturesField", "Weights", "Bits", "Ignore", "IgnoreCommon"} {
+		if name := option.Name(field); slices.Contains(given, name) {
 			return fmt.Errorf("%s cannot be used with learn: a rule does not know it", name)
 		}
 	}
@@ -98,7 +100,7 @@ func (c *Command) Run(a *app.App) error {
 	if err != nil && (ask == 0 || !errors.Is(err, fs.ErrNotExist)) {
 		return err
 	}
-	corpus, err := c.read(a, labels)
+	corpus, err := c.Corpus(a, labels)
 	if err != nil {
 		return err
 	}
@@ -120,17 +122,8 @@ func (c *Command) Run(a *app.App) error {
 	return c.show(a, lesson)
 }
 
-// Lesson reads the documents, and learns a rule from labels.
-func (c *Command) Lesson(a *app.App, labels []learn.Label) (*learn.Lesson, error) {
-	corpus, err := c.read(a, labels)
-	if err != nil {
-		return nil, err
-	}
-	return corpus.Learn(labels)
-}
-
-// read reads the documents.
-func (c *Command) read(a *app.App, labels []learn.Label) (_ *learn.Corpus, err error) {
+// Corpus reads the documents. Those of labels are always among them.
+func (c *Command) Corpus(a *app.App, labels []learn.Label) (_ *learn.Corpus, err error) {
 	compared, err := c.Compared()
 	if err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package library
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -10,11 +9,9 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
-	"github.com/simdb/simdb/cmd/simdb/internal/learning"
 	"github.com/simdb/simdb/cmd/simdb/internal/loading"
 	"github.com/simdb/simdb/cmd/simdb/internal/tuning"
 	"github.com/simdb/simdb/dedup"
-	"github.com/simdb/simdb/dedup/learn"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
@@ -180,36 +177,6 @@ func tuneTable(ctx context.Context, r *Request) (*Reply, error) {
 	}
 	columns, err := rows.columns()
 	return &Reply{Columns: columns}, err
-}
-
-// learnRule learns a rule of pairs from labels of a table's rows.
-func learnRule(ctx context.Context, r *Request) (*Reply, error) {
-	c := learning.Command{Data: TableName, Labels: "labels", Sample: 50_000, Seed: 1, Memory: app.Memory(app.DefaultMemory())}
-	k := keywords{"sample": &c.Sample, "seed": &c.Seed, "memory": &c.Memory}
-	err := k.fields(&c.ReadFlags, &c.FeatureFlags).set(r.Keywords)
-	if err == nil {
-		err = c.Validate()
-	}
-	tables, failed := r.tables()
-	if err = cmp.Or(err, failed); err != nil {
-		return nil, err
-	}
-	a := app.NewQuiet(ctx, tables)
-	defer a.CleanUp()
-	l, err := c.Lesson(a, r.Labels)
-	if err != nil {
-		return nil, err
-	}
-	pairs := func(all []learn.Pair) (rows []map[string]any) {
-		for _, p := range all {
-			rows = append(rows, map[string]any{"a": p.A, "b": p.B, "score": p.Score, "lacks": p.Lacks, "adds": p.Adds})
-		}
-		return rows
-	}
-	return &Reply{Values: map[string]any{
-		"rule": l.Rule, "labels": l.Labels, "right": l.Right, "low": l.Low, "high": l.High, "pairs": l.Matches,
-		"drops": pairs(l.Drops), "spares": pairs(l.Spares), "wrong": l.Wrong,
-	}}, nil
 }
 
 // createOptions returns the options of a database that keywords describe.

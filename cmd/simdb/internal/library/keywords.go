@@ -36,8 +36,8 @@ var errKeyword = errors.New("unknown keyword")
 var elsewhere = spelling.Elsewhere(`threshold similarity jaccard_threshold sim | jaccard
 k distance hamming max_distance | near
 ngram ngram_size n_gram shingle_size | shingle
-column text_column text_key content text_field_name | text
-column_id id_column idx_column id_key | id
+column text_column text_key text_field content text_field_name | text
+column_id id_column id_field idx_column id_key | id
 min_length min_ngram_size | min_words
 memory_limit max_memory | memory`)
 

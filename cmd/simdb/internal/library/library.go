@@ -3,7 +3,8 @@
 // code that builds a shared library around it does.
 //
 //	library.go   requests, replies and open databases
-//	jobs.go      dedup, tune, learn and fingerprints of tables, and the options of a database
+//	jobs.go      dedup, tune and fingerprints of tables, and the options of a database
+//	learn.go     questions about pairs, and rules that are learned from labels
 //	keywords.go  arguments by name
 //	database.go  operations on an open database
 //	docs.go      documents of requests
@@ -30,7 +31,7 @@ import (
 // A Request names one operation and its arguments.
 type Request struct {
 	Op string `json:"op"`
-	DB uint64 `json:"db"` // an open database; for open, the number that the new database gets, which the caller chooses
+	DB uint64 `json:"db"` // an open database; for open and questions, the number of what is opened, which the caller chooses
 
 	// Keywords are the arguments by name. Keywords for files may name tables.
 	Keywords map[string]json.RawMessage `json:"keywords"`
@@ -47,10 +48,11 @@ type Request struct {
 	Named     map[string]param `json:"named"`
 	IDs       []string         `json:"ids"`
 	Texts     []string         `json:"texts"`
-	Width     int              `json:"width"`  // words per fingerprint in Numbers
-	Paths     []string         `json:"paths"`  // of pictures
-	Renew     bool             `json:"renew"`  // for put_novel
-	Labels    []learn.Label    `json:"labels"` // for learn
+	Width     int              `json:"width"`   // words per fingerprint in Numbers
+	Paths     []string         `json:"paths"`   // of pictures
+	Renew     bool             `json:"renew"`   // for put_novel
+	Labels    []learn.Label    `json:"labels"`  // for learn, questions and ask
+	Skipped   []learn.Label    `json:"skipped"` // for ask: pairs that must not be asked about again
 
 	// Documents, by the name of their table: Arrow in memory, JSON lines, files of JSON lines, or the
 	// paths and patterns of files. Streams are the names of Arrow streams to spool: to copy to a file of
@@ -76,10 +78,11 @@ type Reply struct {
 	Keep    *Column   // for dedup: whether each row is kept
 }
 
-// Library is the state of a process: its open databases.
+// Library is the state of a process: its open databases, and documents of questions.
 type Library struct {
-	mu  sync.Mutex
-	dbs map[uint64]*engine.DB
+	mu      sync.Mutex
+	dbs     map[uint64]*engine.DB
+	corpora map[uint64]*corpus
 }
 
 // Run executes a request.
@@ -96,7 +99,11 @@ func (l *Library) Run(ctx context.Context, r *Request) (*Reply, error) {
 	case "fingerprints":
 		return fingerprints(ctx, r)
 	case "learn":
-		return learnRule(ctx, r)
+		return l.learn(ctx, r)
+	case "questions":
+		return l.openCorpus(ctx, r)
+	case "ask":
+		return l.ask(ctx, r)
 	case "pictures":
 		return pictures(ctx, r)
 	}
@@ -139,10 +146,7 @@ func (l *Library) open(ctx context.Context, r *Request) (*Reply, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err = ctx.Err(); l.dbs[r.DB] != nil {
-		err = fmt.Errorf("database %d is open: %w", r.DB, engine.ErrInvalid)
-	}
-	if err != nil {
+	if err := l.free(ctx, r.DB); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	if l.dbs == nil {
@@ -152,11 +156,20 @@ func (l *Library) open(ctx context.Context, r *Request) (*Reply, error) {
 	return &Reply{}, nil
 }
 
-// close closes a database. A second close does nothing.
+// free returns an error if a number is in use, or if the caller no longer waits.
+func (l *Library) free(ctx context.Context, n uint64) error {
+	if l.dbs[n] != nil || l.corpora[n] != nil {
+		return fmt.Errorf("number %d is open: %w", n, engine.ErrInvalid)
+	}
+	return ctx.Err()
+}
+
+// close closes a database, or forgets the documents of questions. A second close does nothing.
 func (l *Library) close(n uint64) error {
 	l.mu.Lock()
 	db := l.dbs[n]
 	delete(l.dbs, n)
+	delete(l.corpora, n)
 	l.mu.Unlock()
 	if db == nil {
 		return nil

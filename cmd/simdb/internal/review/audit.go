@@ -30,6 +30,7 @@ type auditHead struct {
 		dedup.Measures
 		Estimate bool   `json:"estimate"` // from match
 		Level    string `json:"level"`    // from dedup --level
+		Rule     string `json:"rule"`     // of pairs
 		Reading  string `json:"reading"`  // flags about how texts are read
 		Text     string `json:"against_text_field"`
 		ID       string `json:"against_id_field"`
@@ -45,15 +46,19 @@ func (h *auditHead) ofFolder() bool {
 		(h.Inputs[0].XXH3 == nil || strings.HasPrefix(h.Parameters.Reading, "--files "))
 }
 
-// audit reviews the clusters of an audit.
+// audit reviews the clusters of an audit, or of rows.
 func (j *job) audit() error {
-	if j.c.Near != nil || j.c.Jaccard != nil || j.c.Estimate {
-		return errors.New("--near, --jaccard and --estimate are for a database: an audit has the criterion of its run")
+	if !j.c.ByDefault() || j.c.Grouped() || j.c.Estimate {
+		return errors.New("--near, --jaccard, --rule and other criteria are for a database: an audit has the criterion of its run")
 	}
 	head, err := j.readHead()
 	if err != nil {
 		return err
 	}
+	if len(j.c.Documents) > 0 && j.rows == nil {
+		return fmt.Errorf("%s is an audit, which says where the documents are: leave out %s", j.c.Data, j.c.Documents[0])
+	}
+	j.readAs(head.Parameters.Reading)
 	p := head.Parameters
 	if by := p.Criterion(); by.Kind() != "" {
 		if p.Estimate {
@@ -61,25 +66,38 @@ func (j *job) audit() error {
 		}
 		j.page.Criterion = "Near-duplicates: " + app.Meaning(by) + "."
 	}
+	if p.Rule != "" {
+		j.page.Criterion = "Near-duplicates: " + p.Rule
+	}
 	if p.Level != "" {
 		return fmt.Errorf("%s was written by dedup --level %s, which compares no documents", j.c.Data, p.Level)
 	}
-	worst, err := j.worst()
+	if j.sel.Sample > 0 {
+		err = j.sampleRows(head)
+	} else if worst, failed := j.worst(); failed != nil {
+		err = failed
+	} else {
+		err = j.pickRows(head, worst)
+	}
 	if err != nil {
 		return err
 	}
-	if err := j.pickRows(head, worst); err != nil {
-		return err
-	}
 	clusters := j.pick.picked()
+	if j.rows != nil {
+		if err := j.readDocuments(clusters); err != nil {
+			return err
+		}
+		j.tellLeftOut(clusters, len(clusters))
+		return j.addPictures(clusters, app.InputFlags{})
+	}
 	want := map[place][]*Doc{}
 	for i := range clusters {
 		for _, d := range clusters[i].docs() {
 			want[d.at] = append(want[d.at], d)
 		}
 	}
-	images := head.images()
-	if images.Images == nil {
+	images := app.InputFlags{}
+	if images.Images, images.Orientations = j.read.Images, j.read.Orientations; images.Images == nil {
 		if err := j.readTexts(head, want); err != nil {
 			return err
 		}
@@ -147,8 +165,11 @@ func (j *job) eachLine(f func(n int64, line []byte) error) error {
 	s := bufio.NewScanner(r)
 	s.Buffer(nil, maxAuditLine)
 	for n := int64(1); s.Scan(); n++ {
-		if n%4096 == 0 && j.a.Context().Err() != nil {
-			return j.a.Context().Err()
+		if n%4096 == 0 {
+			j.meter.Report(engine.Progress{Stage: "read rows", Done: n, Unit: "rows"})
+			if err := j.a.Context().Err(); err != nil {
+				return err
+			}
 		}
 		if err := f(n, s.Bytes()); err != nil {
 			return err
@@ -160,11 +181,14 @@ func (j *job) eachLine(f func(n int64, line []byte) error) error {
 	return nil
 }
 
-// readHead reads the first line.
+// readHead reads the first line: of an audit, or of rows.
 func (j *job) readHead() (h auditHead, err error) {
 	err = j.eachLine(func(_ int64, line []byte) error {
-		if json.Unmarshal(line, &h) != nil || h.Version == "" {
-			return fmt.Errorf("%s is neither a database nor an audit: dedup -o FILE and match DB FILE --audit AUDIT write audits; rows of join, pairs and clusters are not enough", j.c.Data)
+		if json.Unmarshal(line, &h) == nil && h.Version != "" {
+			return io.EOF
+		}
+		if j.rows = rowsHeadOf(line); j.rows == nil {
+			return fmt.Errorf("%s is neither a database, nor an audit of dedup -o FILE or match --audit FILE, nor rows of pairs, clusters or join with --format jsonl or csv", j.c.Data)
 		}
 		return io.EOF
 	})
@@ -177,19 +201,16 @@ func (j *job) readHead() (h auditHead, err error) {
 	return h, err
 }
 
-// eachRow calls f for every row of the audit about a near-duplicate. If the audit has no clusters,
-// as with match, documents with the same keeper are a cluster.
+// eachRow calls f for every row about a near-duplicate that the selection passes. If there are no
+// numbers of clusters, as with match, documents with the same keeper are a cluster.
 func (j *job) eachRow(f func(r *dedup.AuditRow)) error {
-	return j.eachLine(func(n int64, line []byte) error {
-		if n == 1 {
-			return nil
-		}
-		var r dedup.AuditRow
-		if err := json.Unmarshal(line, &r); err != nil {
-			return fmt.Errorf("%s:%d: %w", j.c.Data, n, err)
-		}
-		if r.ID == nil || r.Keeper == nil {
-			return nil
+	rows := j.auditRows
+	if j.rows != nil {
+		rows = j.listedRows
+	}
+	return rows(func(r *dedup.AuditRow) {
+		if r.ID == nil || r.Keeper == nil || !j.wants(*r.Keeper, *r.ID, r.Score, distance(r), r.Rule) {
+			return
 		}
 		if r.Cluster == nil {
 			n, ok := j.keepers[*r.Keeper]
@@ -198,6 +219,20 @@ func (j *job) eachRow(f func(r *dedup.AuditRow)) error {
 				j.keepers[*r.Keeper] = n
 			}
 			r.Cluster = &n
+		}
+		f(r)
+	})
+}
+
+// auditRows calls f for every row of an audit.
+func (j *job) auditRows(f func(r *dedup.AuditRow)) error {
+	return j.eachLine(func(n int64, line []byte) error {
+		if n == 1 {
+			return nil
+		}
+		var r dedup.AuditRow
+		if err := json.Unmarshal(line, &r); err != nil {
+			return fmt.Errorf("%s:%d: %w", j.c.Data, n, err)
 		}
 		f(&r)
 		return nil
@@ -212,32 +247,39 @@ func distance(r *dedup.AuditRow) *int {
 	return new(int(*r.Distance))
 }
 
+// weakEdge is the weakest edge of a cluster.
+type weakEdge struct {
+	cluster uint32
+	risk    risk
+	size    int64 // documents besides the keeper
+	keeper  string
+}
+
 // worst returns the numbers of the clusters with the weakest edges, as many as the page shows.
 func (j *job) worst() (map[uint32]bool, error) {
-	worst := map[uint32]edge{} // weakest edge of each cluster; its doc names the keeper
-	size := map[uint32]int64{}
+	edges := map[uint32]*weakEdge{}
 	err := j.eachRow(func(r *dedup.AuditRow) {
-		e := edge{riskOf(r.Score, distance(r)), Doc{ID: *r.Keeper}}
-		if had, ok := worst[*r.Cluster]; !ok || e.risk > had.risk {
-			worst[*r.Cluster] = e
+		e := edges[*r.Cluster]
+		if e == nil {
+			e = &weakEdge{cluster: *r.Cluster, keeper: *r.Keeper}
+			edges[*r.Cluster] = e
 		}
-		size[*r.Cluster]++
+		e.risk = max(e.risk, riskOf(r.Score, distance(r)))
+		e.size++
 		j.tally.add(r.Score, distance(r))
 	})
-	if err != nil {
-		return nil, err
-	}
-	p := picker{limit: j.pick.limit, members: 1}
-	for _, n := range slices.Sorted(maps.Keys(worst)) {
-		p.add(group{keeper: worst[n].doc, members: []edge{{worst[n].risk, Doc{cluster: n}}}, size: size[n]})
-		j.tally.sizes[size[n]+1]++
-	}
-	j.pick.clusters = p.clusters
+	all := slices.SortedFunc(maps.Values(edges), func(a, b *weakEdge) int {
+		return cmp.Or(cmp.Compare(b.risk, a.risk), cmp.Compare(b.size, a.size), cmp.Compare(a.keeper, b.keeper), cmp.Compare(a.cluster, b.cluster))
+	})
 	picked := map[uint32]bool{}
-	for _, c := range p.picked() {
-		picked[c.Members[0].cluster] = true
+	for i, e := range all {
+		j.tally.sizes[e.size+1]++
+		if i < j.pick.limit {
+			picked[e.cluster] = true
+		}
 	}
-	return picked, nil
+	j.pick.clusters = int64(len(all))
+	return picked, err
 }
 
 // pickRows collects the rows of the clusters that the page shows.
@@ -249,20 +291,10 @@ func (j *job) pickRows(head auditHead, clusters map[uint32]bool) error {
 		}
 		g := groups[*r.Cluster]
 		if g == nil {
-			g = &group{keeper: Doc{ID: *r.Keeper}}
-			switch {
-			case r.KeeperFile != nil && r.KeeperLine != nil:
-				g.keeper.setPlace(*r.KeeperFile, *r.KeeperLine)
-			case r.KeeperFile != nil:
-				g.keeper.stored = *r.KeeperFile
-			default:
-				g.keeper.stored = head.Parameters.Database
-			}
+			g = &group{keeper: keeperOf(head, r)}
 			groups[*r.Cluster] = g
 		}
-		d := Doc{ID: *r.ID, Score: r.Score, Distance: distance(r), Exact: r.Exact, Rule: r.Rule}
-		d.setPlace(r.File, r.Line)
-		g.add(edge{riskOf(r.Score, d.Distance), d}, j.pick.members)
+		g.add(edgeOf(r), j.pick.members)
 	})
 	all := j.pick.clusters
 	for _, n := range slices.Sorted(maps.Keys(groups)) {
@@ -270,6 +302,41 @@ func (j *job) pickRows(head auditHead, clusters map[uint32]bool) error {
 	}
 	j.pick.clusters = all
 	return err
+}
+
+// sampleRows draws rows at random.
+func (j *job) sampleRows(head auditHead) error {
+	sizes := map[uint32]int64{}
+	err := j.eachRow(func(r *dedup.AuditRow) {
+		sizes[*r.Cluster]++
+		j.tally.add(r.Score, distance(r))
+		if key := j.drawn.draw(*r.Keeper, *r.ID); j.drawn.wants(key) {
+			j.drawn.add(drawn{key, *r.Cluster, keeperOf(head, r), edgeOf(r)})
+		}
+	})
+	j.addDrawn(sizes)
+	return err
+}
+
+// keeperOf returns the keeper of a row.
+func keeperOf(head auditHead, r *dedup.AuditRow) Doc {
+	d := Doc{ID: *r.Keeper}
+	switch {
+	case r.KeeperFile != nil && r.KeeperLine != nil:
+		d.setPlace(*r.KeeperFile, *r.KeeperLine)
+	case r.KeeperFile != nil:
+		d.stored = *r.KeeperFile
+	default:
+		d.stored = head.Parameters.Database
+	}
+	return d
+}
+
+// edgeOf returns the document of a row.
+func edgeOf(r *dedup.AuditRow) edge {
+	d := Doc{ID: *r.ID, Score: r.Score, Distance: distance(r), Exact: r.Exact, Rule: r.Rule}
+	d.setPlace(r.File, r.Line)
+	return edge{riskOf(r.Score, d.Distance), d}
 }
 
 // setPlace sets where a document is: at a line of a file, or in a database if line is 0.
@@ -341,6 +408,18 @@ func (j *job) compareDigest(file, digest string) error {
 	return err
 }
 
+// give sets the text of a document as it was read, or its fingerprints.
+func (j *job) give(d *Doc, doc *engine.Doc) {
+	switch {
+	case doc.Text == "" && doc.Fingerprints != nil:
+		d.setBits(doc)
+	case j.room > 0:
+		j.setText(d, doc.Text)
+	default:
+		d.Note = "The page is too large to hold its text: lower --limit."
+	}
+}
+
 // readFile reads the texts of documents of one file; found is false if some are missing.
 func (j *job) readFile(head *auditHead, file string, want map[records.Position][]*Doc) (found bool, err error) {
 	left := 0
@@ -351,14 +430,7 @@ func (j *job) readFile(head *auditHead, file string, want map[records.Position][
 		for _, d := range docs {
 			if d.ID == doc.ID {
 				left--
-				switch {
-				case doc.Text == "" && doc.Fingerprints != nil:
-					d.setBits(doc)
-				case j.room > 0:
-					j.setText(d, doc.Text)
-				default:
-					d.Note = "The page is too large to hold its text: lower --limit."
-				}
+				j.give(d, doc)
 			}
 		}
 	}
@@ -367,7 +439,7 @@ func (j *job) readFile(head *auditHead, file string, want map[records.Position][
 		give(want[1], &engine.Doc{ID: file, Text: string(text)})
 		return left == 0, err
 	}
-	opt := j.c.PageInputFlags.Options(j.c.InputFormat)
+	opt := j.read.Options(j.format)
 	opt.MakeID = true
 	if slices.ContainsFunc(head.Against, func(in dedup.AuditInput) bool { return in.File == file }) {
 		opt.TextField, opt.IDField = cmp.Or(head.Parameters.Text, opt.TextField), cmp.Or(head.Parameters.ID, opt.IDField)

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -202,12 +203,17 @@ func (b *browser) Want(expression string) {
 	}
 }
 
-// Open loads a file and returns the time until the page was laid out and drawn.
+// Open loads a file, or an address that begins with http, and returns the time until the page was
+// laid out and drawn.
 func (b *browser) Open(path string) time.Duration {
 	b.T.Helper()
 	start := time.Now()
-	b.Call("Page.navigate", map[string]any{"url": "file://" + path}, nil)
-	for b.Eval(fmt.Sprintf("document.readyState === 'complete' && location.href === %q", "file://"+path)) != "true" {
+	url := path
+	if !strings.HasPrefix(url, "http") {
+		url = "file://" + path
+	}
+	b.Call("Page.navigate", map[string]any{"url": url}, nil)
+	for b.Eval(fmt.Sprintf("document.readyState === 'complete' && location.href === %q", url)) != "true" {
 		time.Sleep(5 * time.Millisecond)
 	}
 	b.Eval("new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))")

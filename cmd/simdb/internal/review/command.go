@@ -1,11 +1,14 @@
-// Package review is the command `simdb review`: it writes a page, one HTML file, on which a person
+// Package review is the command `simdb review`: it shows a page, one HTML file, on which a person
 // decides which near-duplicates to drop.
 //
 //	run.go      a run
 //	command.go  the flags, and the state of a run
+//	serve.go    the page on this machine, which stores each decision at once
+//	decisions.go decisions that were made before
 //	database.go the clusters of a database
 //	audit.go    the clusters of an audit, with the texts of the inputs that it names
-//	pick.go     the clusters with the weakest edges
+//	rows.go     the rows of pairs, clusters and join, in place of an audit
+//	pick.go     the clusters with the weakest edges, or a random sample of pairs
 //	pictures.go the pictures that ids name, and the bits of fingerprints
 //	overview.go the charts of all clusters
 //	page.go     the page: page.html, page.css and page.js, and the parts of package webpage
@@ -13,8 +16,8 @@
 // The page shows texts that nobody has checked, so it never treats them as markup: documents are
 // JSON in a script element of the type application/json, with <, > and & escaped, and the script
 // only sets textContent. A content security policy permits only that script and that style, by
-// their hashes: the page cannot load from or send to any address, and may load files only if
-// documents are pictures. The browser holds all texts, at most 64 MiB, lays out one pair at a time,
+// their hashes: the page cannot load from or send to any address but the program that shows it, and
+// may load files only if documents are pictures. The browser holds all texts, at most 64 MiB, lays out one pair at a time,
 // and compares its words by Myers' algorithm.
 package review
 
@@ -31,23 +34,65 @@ import (
 
 // Command is `simdb review`.
 type Command struct {
-	Data      string        `arg:"" file:"in" name:"db|audit" help:"A database, or an audit of dedup or match, whose inputs are read again."`
-	Output    string        `short:"o" file:"html" required:"" placeholder:"FILE" help:"Write the page to FILE."`
-	Near      *app.Distance `group:"criterion" xor:"criterion" placeholder:"K" help:"For a database: two documents are near-duplicates if at most K of the bits of their fingerprints differ."`
-	Jaccard   *app.Share    `group:"criterion" xor:"criterion" placeholder:"T" help:"For a database: two documents are near-duplicates if their Jaccard similarity, the share of common shingles, is at least T (default, without --near, except for pictures: 0.8)."`
-	Estimate  bool          `group:"criterion" help:"With --jaccard: estimate similarities from sketches; by default they are computed from the texts, if the database stores them."`
-	Limit     app.Quantity  `default:"1000" placeholder:"N" help:"Show the N clusters with the weakest edges (default: 1000)."`
-	Members   app.Quantity  `default:"20" placeholder:"N" help:"Show the N members of each cluster that are least similar to its keeper (default: 20)."`
-	ImageRoot string        `type:"path" file:"dir" placeholder:"FOLDER" help:"Folder of the pictures, if ids are their paths (default: the current folder)."`
+	Data      string   `arg:"" file:"in" name:"data" help:"A database; an audit of dedup or match, whose inputs are read again; or rows of pairs, clusters or join, written with --format jsonl or csv."`
+	Documents []string `arg:"" optional:"" file:"in" name:"file" help:"For rows: the files or databases with the documents, as for the command that wrote the rows."`
+	Output    string   `short:"o" file:"html" placeholder:"FILE" help:"Write a page to FILE that needs no running program, and from which decisions are downloaded. Default: show the page on this machine only, and store each decision at once."`
+	Decisions string   `file:"in" placeholder:"FILE" help:"File of decisions. The page shows what it has; without -o, each decision is appended to it at once (default: the name of the data with the ending .decisions.jsonl)."`
+	Reviewer  string   `placeholder:"NAME" help:"Name to store with each decision; it can be changed on the page (default: the name of the user's account)."`
+	Port      uint16   `placeholder:"N" help:"Without -o: port of the page, on 127.0.0.1 (default: a free one)."`
+	app.SimilarityFlags
+	app.GroupFlags
+	Estimate bool `group:"criterion" help:"With --jaccard: estimate similarities from sketches; by default they are computed from the texts, if the database stores them."`
+	Selection
+	Limit     app.Quantity `group:"chosen" default:"1000" placeholder:"N" help:"Show the N clusters with the weakest edges (default: 1000)."`
+	Members   app.Quantity `group:"chosen" default:"20" placeholder:"N" help:"Show the N members of each cluster that are least similar to its keeper (default: 20)."`
+	ImageRoot string       `type:"path" file:"dir" placeholder:"FOLDER" help:"Folder of the pictures, if ids are their paths (default: the current folder)."`
 	app.MemoryFlag
-	InputFormat records.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"For an audit: format of its inputs: ${inputs} (default: by name and content)."`
+	InputFormat records.Format `group:"input" name:"input-format" default:"auto" placeholder:"FORMAT" help:"For an audit or rows: format of the files with the documents: ${inputs} (default: by name and content)."`
 	app.PageInputFlags
+	TextFieldB string `group:"input" name:"text-field-b" placeholder:"NAME,..." help:"For rows of join: field with the text in the second file (default: as --text-field)."`
+	IDFieldB   string `group:"input" name:"id-field-b" placeholder:"NAME" help:"For rows of join: field with the id in the second file (default: as --id-field)."`
+}
+
+// Selection says which pairs the page shows.
+type Selection struct {
+	From      *float64     `group:"chosen" placeholder:"X" help:"Show only pairs with a score, or without scores a distance, of at least X."`
+	To        *float64     `group:"chosen" placeholder:"X" help:"Show only pairs with a score, or without scores a distance, of at most X."`
+	OfRule    string       `group:"chosen" placeholder:"NAME" help:"For an audit: show only pairs with this rule in the audit, such as first, longest or match."`
+	Undecided bool         `group:"chosen" help:"Show only pairs that the file of decisions leaves undecided."`
+	Sample    app.Quantity `group:"chosen" placeholder:"N" help:"Show N pairs drawn at random, in place of the weakest ones."`
+	Seed      uint64       `group:"chosen" default:"1" placeholder:"SEED" help:"Seed of --sample (default: 1)."`
+}
+
+// Help explains the keys and the file of decisions.
+func (Command) Help() string {
+	return `The page shows two documents side by side, with the words or bits in which they differ: y says that the right one is a duplicate and is
+dropped, n that it is not a duplicate, 1 that it is one but stays, s skips the pair, u undoes. Filters on the page choose pairs by
+score, rule, decision and words.
+
+Without -o the program shows the page at an address with a secret, on this machine only, until "Finish" or Ctrl-C. Each decision is
+safe on the disk before the page goes on; it is stored with the reviewer and the time. Several reviewers can append to one file: the latest
+decision about a pair holds, and the page shows where reviewers disagree.
+
+simdb apply DB FILE applies decisions to a database, simdb dedup --decisions FILE to files, and simdb learn DATA FILE learns a rule from
+them.`
 }
 
 // Validate checks flags that depend on each other.
 func (c *Command) Validate() error {
-	if c.OfFiles() || len(c.Exclude) > 0 || c.Hidden {
-		return errors.New("--files, --images, --exclude and --hidden are flags of dedup: its audit says which files were read")
+	switch {
+	case len(c.Documents) == 0 && (c.OfFiles() || len(c.Exclude) > 0 || c.Hidden):
+		return errors.New("--files, --images, --exclude and --hidden are for rows: an audit of dedup says which files were read")
+	case c.Output != "" && c.Port != 0:
+		return errors.New("--port is for a page that is shown: -o writes one")
+	case c.From != nil && c.To != nil && *c.From > *c.To:
+		return fmt.Errorf("--from %g is greater than --to %g", *c.From, *c.To)
+	case c.Output == "" && c.Decisions == "" && (c.Data == "-" || strings.ContainsAny(c.Data, "*?[") || strings.Contains(c.Data, "://")):
+		return errors.New("give a file for the decisions with --decisions FILE, or with -o a file for the page")
+	case c.Decisions == "-":
+		return errors.New("--decisions -: decisions are appended to a file")
+	case c.Undecided && c.Output != "" && c.Decisions == "":
+		return errors.New("--undecided needs --decisions FILE")
 	}
 	return nil
 }
@@ -58,12 +103,19 @@ type job struct {
 	c     *Command
 	meter *app.Meter
 	pick  picker
+	drawn sampler
 	page  Page
 	tally tally
 	words features.Spec // how a database splits texts into words
 	room  int64         // bytes that remain for texts on the page
 
-	keepers map[string]uint32 // for an audit without cluster numbers: numbers by keeper
+	sel     Selection
+	said    history            // decisions that were made before
+	shown   *pictures          // for a page that is shown, or nil
+	rows    *rowsHead          // or nil
+	read    app.PageInputFlags // how files are read
+	format  records.Format     // likewise
+	keepers map[string]uint32  // for an audit without cluster numbers: numbers by keeper
 }
 
 // The page holds at most pageBytes of texts, and at most docBytes of one document.
@@ -92,14 +144,16 @@ func (j *job) setText(d *Doc, text string) {
 // what part of all clusters the page shows.
 func (j *job) tellLeftOut(clusters []Cluster, n int) {
 	j.page.Clusters = clusters[:n]
-	if left := j.pick.clusters - int64(n); left > 0 {
+	if j.sel.Sample > 0 {
+		j.notice("The page shows %s drawn at random with --seed %d, of %s.", quantity.Count(j.drawn.shown(), "pair"), j.sel.Seed, quantity.Number(j.drawn.pairs))
+	} else if left := j.pick.clusters - int64(n); left > 0 {
 		why := "--limit shows more"
 		if n < len(clusters) {
 			why = fmt.Sprintf("the page holds at most %s of text", quantity.Bytes(pageBytes))
 		}
 		j.notice("The page shows %s of %s, those with the weakest edges: %s.", quantity.Number(int64(n)), quantity.Count(j.pick.clusters, "cluster"), why)
 	}
-	if j.pick.cut {
+	if j.pick.cut && j.sel.Sample == 0 {
 		j.notice("Of each large cluster it shows the %s least similar to the keeper: --members shows more.", quantity.Count(int64(j.pick.members), "member"))
 	}
 }

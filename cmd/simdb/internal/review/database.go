@@ -13,30 +13,43 @@ import (
 
 // database reviews the star clusters of a database.
 func (j *job) database() (err error) {
-	defer app.KeepTo(int64(j.c.Memory))()
-	s, err := j.a.Env().OpenStored(j.c.Data, inputs.Access{OrFile: true, Near: (*int)(j.c.Near), Memory: int64(j.c.Memory)})
+	c := j.c
+	if len(c.Documents) > 0 {
+		return fmt.Errorf("%s is a database, which has its documents: leave out %s", c.Data, c.Documents[0])
+	}
+	defer app.KeepTo(int64(c.Memory))()
+	src, err := j.a.NewCollection([]string{c.Data}, app.InputFlags{}, inputs.Access{OrFile: true, Near: (*int)(c.Near), Memory: int64(c.Memory)})
 	if err != nil {
 		return err
 	}
-	defer s.Close(&err)
+	defer src.Stored.Close(&err)
+	if src.Stored == nil {
+		return fmt.Errorf("%s: %w", c.Data, engine.ErrNotDatabase)
+	}
+	s := src.Stored
 	texts := !s.DB.Options().NoText
-	by := dedup.Measures{Near: (*int)(j.c.Near), Jaccard: (*float64)(j.c.Jaccard)}.Criterion()
-	if by.Kind() == "" {
-		by = dedup.DefaultOf(s.DB, nil)
+	list := dedup.Listing{
+		By: c.Criterion(false), Rule: c.Pair(c.Levenshtein), Agree: c.Agree, Distinct: c.Distinct, Across: c.Across, WithinField: c.WithinField, Memory: int64(c.Memory),
 	}
-	if !texts || j.c.Estimate {
-		by = by.Estimated()
+	if c.ByDefault() {
+		list.By = dedup.DefaultOf(s.DB, nil)
 	}
-	if err := j.a.Env().CheckTexts(j.a.Context(), s.DB, by.Kind() == "near"); err != nil {
-		return err
+	if (!texts || c.Estimate) && !c.Grouped() {
+		list.By = list.By.Estimated()
 	}
 	params, err := s.Params()
 	if err != nil {
 		return err
 	}
 	j.words = params.Features
-	j.page.Criterion = "Near-duplicates: " + app.Meaning(by) + "."
-	if err := j.pickStars(s, by); err != nil {
+	if j.page.Criterion = "Near-duplicates: " + app.Meaning(list.By) + c.GroupFlags.Meaning() + "."; list.Rule != nil {
+		j.page.Criterion = "Near-duplicates: " + list.Rule.String() + c.GroupFlags.Meaning()
+	}
+	found, err := list.Open(j.a.Context(), j.a.Env(), src)
+	if err != nil {
+		return err
+	}
+	if err := found.Close(j.pickStars(found, list.By.Kind() == "near" && list.Rule == nil)); err != nil {
 		return err
 	}
 	if !texts {
@@ -46,15 +59,20 @@ func (j *job) database() (err error) {
 }
 
 // pickStars picks from all clusters of a database.
-func (j *job) pickStars(s *inputs.Stored, by engine.Criterion) error {
+func (j *job) pickStars(found *dedup.Documents, near bool) error {
 	var g group
+	sizes := map[uint32]int64{}
 	end := func() {
-		if len(g.members) > 0 {
+		switch n := uint32(len(sizes)); {
+		case g.size == 0:
+		case j.sel.Sample > 0:
+			sizes[n] = g.size
+		default:
 			j.tally.sizes[g.size+1]++
 			j.pick.add(g)
 		}
 	}
-	for m, err := range s.Clusters(j.a.Context(), by, &engine.ClusterOptions{Progress: j.meter.Report}) {
+	for m, err := range found.Clusters(j.a.Context()) {
 		if err != nil {
 			return err
 		}
@@ -64,15 +82,29 @@ func (j *job) pickStars(s *inputs.Stored, by engine.Criterion) error {
 			continue
 		}
 		d := Doc{ID: m.ID}
-		if by.Kind() == "near" {
+		if near {
 			d.Distance = &m.Distance
 		} else {
 			d.Score, d.Exact = &m.Score, &m.Exact
 		}
+		if !j.wants(g.keeper.ID, d.ID, d.Score, d.Distance, "") {
+			continue
+		}
 		j.tally.add(d.Score, d.Distance)
-		g.add(edge{riskOf(d.Score, d.Distance), d}, j.pick.members)
+		e := edge{riskOf(d.Score, d.Distance), d}
+		if j.sel.Sample == 0 {
+			g.add(e, j.pick.members)
+			continue
+		}
+		g.size++
+		if key := j.drawn.draw(g.keeper.ID, d.ID); j.drawn.wants(key) {
+			j.drawn.add(drawn{key, uint32(len(sizes)), g.keeper, e})
+		}
 	}
 	end()
+	if j.sel.Sample > 0 {
+		j.addDrawn(sizes)
+	}
 	return nil
 }
 
@@ -113,9 +145,15 @@ func (j *job) get(ctx context.Context, s *inputs.Stored, d *Doc) error {
 	} else {
 		d.setBits(&doc)
 	}
-	fields := string(doc.Fields)
-	if d.Place = beginning(fields, maxFields); d.Place != fields {
-		d.Place += " …"
-	}
+	d.Place = fieldsOf(&doc)
 	return nil
+}
+
+// fieldsOf returns the part of a document's fields that the page shows.
+func fieldsOf(doc *engine.Doc) string {
+	fields := string(doc.Fields)
+	if shown := beginning(fields, maxFields); shown != fields {
+		return shown + " …"
+	}
+	return fields
 }

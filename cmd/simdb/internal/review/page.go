@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/webpage"
+	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/records"
 )
 
@@ -22,6 +23,9 @@ type Page struct {
 	Notices   []string       // documents that were omitted or not found
 	Overview  []webpage.Plot // charts of all clusters, including those that are not on the page
 	Clusters  []Cluster
+	Reviewer  string // the name that is stored with decisions, unless the reviewer types another one
+	Selection Selection
+	Decisions string // if the page is shown: the file to which each decision is appended
 }
 
 // Cluster is a cluster on the page: its keeper and the members that are least similar to it.
@@ -46,10 +50,17 @@ type Doc struct {
 	Lacks    string   `json:"lacks,omitempty"` // words that the keeper has
 	Adds     string   `json:"adds,omitempty"`  // words that the keeper does not have
 	Rule     string   `json:"rule,omitempty"`
+	Said     []Said   `json:"said,omitempty"` // about this document and the keeper; the last one holds
 
-	at      place  // from an audit
-	stored  string // from an audit: the database that has the document
-	cluster uint32 // from an audit, while clusters are picked
+	at     place  // from an audit
+	stored string // from an audit: the database that has the document
+}
+
+// Said is the last decision of a reviewer about a pair.
+type Said struct {
+	By       string             `json:"by"`
+	At       string             `json:"at,omitempty"` // RFC 3339, in UTC
+	Decision dedup.DecisionKind `json:"decision"`
 }
 
 //go:embed page.html
@@ -64,16 +75,28 @@ var pageJS string
 var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
 // Write writes the page: a single file that loads nothing but the pictures of documents. Its
-// content security policy permits only this script and this style, by their hashes, and files if
-// there are pictures. <, > and & in the data are escaped, so that no text ends the element that
+// content security policy permits only this script and this style, by their hashes, files if there
+// are pictures, and requests to the program if it shows the page. <, > and & in the data are escaped, so that no text ends the element that
 // contains it.
 func (p *Page) Write(w io.Writer) error {
 	clusters, err := json.Marshal(p.Clusters)
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(clusters) // identifies what the browser remembers
-	data := fmt.Sprintf(`{"key":"%x","clusters":%s}`, sum[:8], clusters)
+	pairs := sha256.New() // identifies what the browser remembers: numbers of pairs and decisions about them
+	for i := range p.Clusters {
+		for _, d := range p.Clusters[i].docs() {
+			fmt.Fprintf(pairs, "%d %q", i, d.ID)
+		}
+	}
+	s := &p.Selection
+	data, err := json.Marshal(map[string]any{
+		"key": fmt.Sprintf("%x", pairs.Sum(nil)[:8]), "clusters": json.RawMessage(clusters), "reviewer": p.Reviewer, "shown": p.Decisions != "",
+		"selection": map[string]any{"from": s.From, "to": s.To, "rule": s.OfRule, "undecided": s.Undecided, "sample": s.Sample, "seed": s.Seed},
+	})
+	if err != nil {
+		return err
+	}
 	return webpage.Write(w, pageTemplate, map[string]any{
 		"Page":     p,
 		"Pictures": slices.ContainsFunc(p.Clusters, Cluster.hasPicture),

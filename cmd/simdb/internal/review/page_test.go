@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/webpage"
+	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/records"
 )
 
@@ -156,7 +157,8 @@ func TestInBrowser(t *testing.T) {
 	downloads := t.TempDir()
 	b.Call("Browser.setDownloadBehavior", map[string]any{"behavior": "allow", "downloadPath": downloads}, nil)
 	for name, test := range map[string]func(*testing.T, *browser, string){
-		"hostile": browseHostile, "pictures": browsePictures, "decisions": browseDecisions, "overview": browseOverview, "many": browseMany, "long": browseLong, "narrow": browseNarrow,
+		"hostile": browseHostile, "pictures": browsePictures, "decisions": browseDecisions, "filters": browseFilters, "served": browseServed,
+		"overview": browseOverview, "many": browseMany, "long": browseLong, "narrow": browseNarrow,
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.Use(t)
@@ -223,53 +225,123 @@ func browsePictures(t *testing.T, b *browser, _ string) {
 
 // browseDecisions decides by keys and buttons, undoes, filters, reloads and downloads.
 func browseDecisions(t *testing.T, b *browser, downloads string) {
-	path, _ := written(t, manyPage(5))
+	p := manyPage(5)
+	p.Reviewer = "ann"
+	p.Clusters[4].Members[1].Said = []Said{{By: "bob", At: "2026-12-01T09:00:00Z", Decision: "allow"}}
+	path, _ := written(t, p)
+	b.Open(path)
+	b.Eval("localStorage.clear()")
 	b.Open(path)
 	b.Want("at === 0")
-	b.Press("1", "2", "3", "ArrowDown", "k", "2") // pairs 0, 1, 2; to 4 and back to 3
-	b.Want(`pairs.map((p) => p.decision).join() === "keep,drop,allow,drop,,,,,,"`)
-	b.Press("u", "u")
-	b.Want(`pairs.map((p) => p.decision).join() === "keep,drop,,,,,,,,"`)
+	const decisions = "pairs.map(decided).join()"
+	press := func(keys ...string) {
+		b.Press(keys...)
+		b.Eval("busy") // decisions are stored one after the other
+	}
+	press("1", "y", "n")
+	press("ArrowDown", "k", "2") // pairs 0, 1, 2; to 4 and back to 3
+	b.Want(decisions + ` === "keep,drop,allow,drop,,,,,,allow"`)
+	press("u", "u")
+	b.Want(decisions + ` === "keep,drop,,,,,,,,allow"`)
 	b.Want("at === 2")
-	b.Eval(`document.querySelector("[data-decision=allow]").click()`)
-	b.Want(`pairs[2].decision === "allow" && at === 3`)
-	b.Press("k", "k", "k", "n")
+	b.Eval(`document.querySelector("[data-decision=allow]").click(); busy`)
+	b.Want(decisions + ` === "keep,drop,allow,,,,,,,allow" && at === 3`)
+	b.Press("k", "k", "k", "s")
 	b.Want("at === 3")
+	b.Eval(`$("skip").click()`)
+	b.Want("at === 4")
+	b.Press("k")
 	b.Eval(`document.querySelector("#members button").focus()`)
 	b.Press("k")
 	b.Want(`at === 2 && document.activeElement.getAttribute("aria-current") === "true"`)
 	b.Press("j")
 	b.Press("?")
 	b.Want(`$("help").open`)
-	b.Press("1")
-	b.Want(`pairs[3].decision === ""`)
+	press("1")
+	b.Want(`decided(pairs[3]) === ""`)
 	b.Eval(`$("help").close()`)
 	b.Press("/")
 	b.Want(`document.activeElement === $("find")`)
-	b.Press("1") // typed into the field
-	b.Want(`pairs[3].decision === "" && $("find").value === "1"`)
+	press("1") // typed into the field
+	b.Want(`decided(pairs[3]) === "" && $("find").value === "1"`)
 	b.Press("Escape")
 	b.Eval(`$("find").value = "member-0004"; filter()`)
 	b.Want(`shown.join() === "8,9" && $("list").children.length === 1`)
-	b.Eval(`$("find").value = ""; $("state").value = "drop"; $("state").dispatchEvent(new Event("change"))`)
-	b.Want(`shown.join() === "1"`)
-	b.Open(path)
-	b.Want(`pairs.map((p) => p.decision).join() === "keep,drop,allow,,,,,,,"`)
-	b.Want(`$("progress").value === 3 && $("progress-text").textContent === "3 of 10 pairs decided"`)
-	b.Eval(`$("download").click()`)
-	want := `{"a":"member-0000-1","b":"keeper-0000","decision":"keep"}` + "\n" +
-		`{"a":"member-0000-2","b":"keeper-0000","decision":"drop"}` + "\n" +
-		`{"a":"member-0001-1","b":"keeper-0001","decision":"allow"}` + "\n"
-	var got []byte
-	for end := time.Now().Add(20 * time.Second); string(got) != want && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		got, _ = os.ReadFile(filepath.Join(downloads, "decisions.jsonl"))
+	b.Press("j")
+	b.Want(`$("said").textContent === "bob: not a duplicate, 2026-12-01 09:00 UTC"`)
+	press("3")
+	b.Want(`!disputed(pairs[9])`)
+	press("2") // the last pair stays on show
+	b.Want(`$("said").className === "disputed" && $("said").textContent.startsWith("bob: not a duplicate, 2026-12-01 09:00 UTC · ann: drop, 2")`)
+	for state, want := range map[string]string{"drop": "1,9", "none": "3,4,5,6,7,8", "decided": "0,1,2,9", "disputed": "9"} {
+		b.Eval(`$("find").value = ""; $("state").value = "` + state + `"; $("state").dispatchEvent(new Event("change"))`)
+		b.Want(`shown.join() === "` + want + `"`)
 	}
-	if string(got) != want {
+	b.Open(path)
+	b.Want(decisions + ` === "keep,drop,allow,,,,,,,drop"`)
+	b.Want(`$("progress").value === 4 && $("progress-text").textContent === "4 of 10 pairs decided"`)
+	b.Eval(`$("download").click()`)
+	want := `{"a":"member-0000-1","b":"keeper-0000","decision":"keep","by":"ann","at":""}` + "\n" +
+		`{"a":"member-0000-2","b":"keeper-0000","decision":"drop","by":"ann","at":""}` + "\n" +
+		`{"a":"member-0001-1","b":"keeper-0001","decision":"allow","by":"ann","at":""}` + "\n" +
+		`{"a":"member-0001-2","b":"keeper-0001","decision":"none","by":"ann","at":""}` + "\n" +
+		`{"a":"member-0004-2","b":"keeper-0004","decision":"allow","by":"bob","at":""}` + "\n" +
+		`{"a":"member-0004-2","b":"keeper-0004","decision":"drop","by":"ann","at":""}` + "\n"
+	var got []byte
+	file := filepath.Join(downloads, "decisions.jsonl")
+	for end := time.Now().Add(20 * time.Second); len(got) == 0 && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		got, _ = os.ReadFile(file)
+	}
+	if times := regexp.MustCompile(`"at":"20\d\d-[^"]*Z"`); times.ReplaceAllString(string(got), `"at":""`) != want {
 		t.Errorf("downloaded\n%s\nwant\n%s", got, want)
 	}
+	if all, err := dedup.ReadDecisions(t.Context(), file); err != nil || len(all) != 4 {
+		t.Errorf("%d decisions, %v", len(all), err)
+	}
+	p.Clusters[0].Members[0].Said = []Said{{By: "ann", At: "2999-01-01T00:00:00Z", Decision: "allow"}, {By: "bob", At: "2000-01-01T00:00:00Z", Decision: "drop"}}
+	p.Clusters[0].Members[1].Said = []Said{{By: "bob", At: "2999-01-01T00:00:00.5Z", Decision: "allow"}}
+	var page bytes.Buffer // the same pairs with a newer file of decisions: the browser's decisions are merged with it
+	if err := p.Write(&page); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, page.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	b.Open(path)
+	b.Want(decisions + ` === "allow,allow,allow,,,,,,,drop" && pairs[0].said.map((s) => s.by).join() === "bob,ann" && pairs[1].said.map((s) => s.by).join() === "ann,bob"`)
 	b.Eval("localStorage.clear()")
 	b.Screenshot("light", 1280, 900, "light")
 	b.Screenshot("dark", 1280, 900, "dark")
+}
+
+// browseFilters filters by score and rule, changes the order, and refuses decisions that contradict
+// each other about one document.
+func browseFilters(t *testing.T, b *browser, _ string) {
+	p := manyPage(3) // scores 0.85, 0.9 in each cluster
+	p.Clusters[1].Members[0].Rule, p.Clusters[2].Members[0].Rule = "longest", "first"
+	*p.Clusters[2].Members[0].Score = 0.7
+	p.Clusters[2].Members[1].ID = p.Clusters[0].Members[0].ID
+	path, _ := written(t, p)
+	b.Open(path)
+	b.Eval("localStorage.clear()")
+	b.Want(`!$("rule-box").hidden && [...$("rule").options].map((o) => o.value).join() === ",first,longest" && $("measure").textContent === "Score"`)
+	for _, c := range []struct{ from, to, rule, order, want string }{
+		{"", "", "", "", "0,1,2,3,4,5"}, {"0.84", "0.86", "", "", "0,2"}, {"0.86", "", "", "", "1,3,5"}, {"", "0.86", "", "", "0,2,4"},
+		{"", "", "longest", "", "2"}, {"0.9", "", "longest", "", ""}, {"", "", "", "strong", "0,1,2,3,4,5"}, {"0", "0", "", "strong", ""},
+	} {
+		b.Eval(fmt.Sprintf(`$("from").value = %q; $("to").value = %q; $("rule").value = %q; $("order").value = %q; filter()`, c.from, c.to, c.rule, c.order))
+		b.Want(`shown.join() === "` + c.want + `"`)
+	}
+	b.Want(`$("heading").textContent === "No pair passes the filter"`)
+	b.Eval(`for (const id of filters) $(id).value = ""; data.clusters[0].members[0].score = 0.6; filter()`)
+	b.Want(`shown.join() === "2,3,4,5,0,1"`)
+	b.Press("n")
+	b.Eval(`busy.then(() => { show(0); return decide("drop"); })`)
+	b.Eval(`show(5); decide("keep")`)
+	b.Want(`decided(pairs[0]) === "drop" && decided(pairs[5]) === "" && $("status").textContent.includes("It cannot be both")`)
+	b.Eval(`decide("drop")`)
+	b.Want(`decided(pairs[5]) === "drop"`)
+	b.Eval("localStorage.clear()")
 }
 
 // browseOverview clicks through the charts, at two sizes of a window.

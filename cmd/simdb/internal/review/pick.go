@@ -2,8 +2,36 @@ package review
 
 import (
 	"cmp"
+	"encoding/binary"
+	"maps"
+	"math"
 	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/simdb/simdb/dedup"
 )
+
+// wants reports whether the selection passes a pair.
+func (j *job) wants(keeper, id string, score *float64, distance *int, rule string) bool {
+	s := &j.sel
+	if s.OfRule != "" && rule != s.OfRule || s.Undecided && j.said.decision(keeper, id) != dedup.DecisionNone {
+		return false
+	}
+	if s.From == nil && s.To == nil {
+		return true
+	}
+	var value float64
+	switch {
+	case score != nil:
+		value = *score
+	case distance != nil:
+		value = float64(*distance)
+	default:
+		return false
+	}
+	return (s.From == nil || value >= *s.From) && (s.To == nil || value <= *s.To)
+}
 
 // risk says how dissimilar two documents are. Greater risks are reviewed first.
 type risk float64
@@ -88,4 +116,73 @@ func (p *picker) picked() []Cluster {
 		p.cut = p.cut || g.size > int64(len(g.members))
 	}
 	return all
+}
+
+// A sampler draws n pairs at random: those with the least hashes, so that the sample depends on the
+// seed and the ids, but not on the order of the pairs.
+type sampler struct {
+	n     int
+	seed  uint64
+	most  uint64 // hashes above it are not among the least
+	pairs int64  // pairs that were seen
+	all   []drawn
+}
+
+// drawn is a pair that may belong to the sample.
+type drawn struct {
+	key     uint64
+	cluster uint32
+	keeper  Doc
+	member  edge
+}
+
+// draw returns the hash of a pair.
+func (s *sampler) draw(keeper, id string) uint64 {
+	s.pairs++
+	return xxh3.HashStringSeed(string(binary.AppendUvarint(nil, uint64(len(keeper))))+keeper+id, s.seed)
+}
+
+// wants reports whether a pair with this hash may belong to the sample.
+func (s *sampler) wants(key uint64) bool { return key <= s.most }
+
+// add adds a pair.
+func (s *sampler) add(d drawn) {
+	if s.all = append(s.all, d); len(s.all) >= 2*s.n {
+		s.cut()
+	}
+}
+
+// cut retains the pairs with the least hashes.
+func (s *sampler) cut() {
+	slices.SortStableFunc(s.all, func(a, b drawn) int { return cmp.Compare(a.key, b.key) })
+	if s.all = s.all[:min(len(s.all), s.n)]; len(s.all) == s.n {
+		s.most = s.all[s.n-1].key
+	}
+}
+
+// shown returns the number of pairs of the sample.
+func (s *sampler) shown() int64 { return int64(min(len(s.all), s.n)) }
+
+// addDrawn adds the clusters of the sample, given how many documents besides the keeper the pairs
+// of each cluster have.
+func (j *job) addDrawn(sizes map[uint32]int64) {
+	j.drawn.cut()
+	groups := map[uint32]*group{}
+	for _, d := range j.drawn.all {
+		g := groups[d.cluster]
+		if g == nil {
+			g = &group{keeper: d.keeper}
+			groups[d.cluster] = g
+		}
+		g.members = append(g.members, d.member)
+		g.size = sizes[d.cluster]
+	}
+	for _, n := range sizes {
+		j.tally.sizes[n+1]++
+	}
+	j.pick.limit, j.pick.members = math.MaxInt/2, math.MaxInt/2
+	for _, n := range slices.Sorted(maps.Keys(groups)) {
+		j.pick.add(*groups[n])
+	}
+	j.pick.clusters = int64(len(groups))
 }

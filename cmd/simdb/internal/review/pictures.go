@@ -5,7 +5,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
@@ -16,20 +17,24 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// images returns the flags of a run on pictures. Images is nil if the run was not on pictures.
-func (h *auditHead) images() (f app.InputFlags) {
-	words := strings.Fields(h.Parameters.Reading)
-	for i, word := range words[:max(len(words)-1, 0)] {
-		switch word {
-		case "--images":
-			if kind, err := imagehash.ParseKind(words[i+1]); err == nil {
-				f.Images = &kind
-			}
-		case "--orientations":
-			f.Orientations = words[i+1]
-		}
+// readAs makes the inputs of an audit be read as its run has read them, unless flags say otherwise.
+func (j *job) readAs(reading string) {
+	var as struct {
+		app.InputFormat
+		app.PageInputFlags
+		Bits int
 	}
-	return f
+	run, err := app.ParseReading(reading)
+	own, err2 := app.ParseReading(j.c.PageInputFlags.Reading(j.c.InputFormat, 0))
+	k, err3 := kong.New(&as, kong.Vars{"inputs": ""}, app.ExactStrings(), kong.Exit(func(int) {}))
+	if err = errors.Join(err, err2, err3); err == nil {
+		_, err = k.Parse(append(run, own...))
+	}
+	if err != nil { // of another version
+		j.notice("The audit's flags about reading are not understood: %s.", reading)
+		return
+	}
+	j.read, j.format = as.PageInputFlags, as.InputFormat.InputFormat
 }
 
 // addPictures finds the pictures of documents without text, whose ids are their paths. It hashes
@@ -88,8 +93,12 @@ func (d *Doc) setBits(doc *engine.Doc) {
 	}
 }
 
-// pictureAt returns the path of a file from the folder of the page, as a link; "" if there is none.
+// pictureAt returns a link to a picture: to the program that shows the page, or from the folder of
+// the page; "" if there is none.
 func (j *job) pictureAt(shown string) string {
+	if j.shown != nil {
+		return j.shown.link(records.PathOf(shown))
+	}
 	folder, err := filepath.Abs(filepath.Dir(j.c.Output))
 	file, err2 := filepath.Abs(records.PathOf(shown))
 	path, err3 := filepath.Rel(folder, file)

@@ -104,6 +104,10 @@ func (c *Apply) check(ctx context.Context, db *engine.DB, all []dedup.Decision) 
 		noted[p] = true
 	}
 	dropped := map[string]bool{}
+	goes := map[string]bool{} // documents that decisions drop, perhaps in an earlier run
+	for i := range all {
+		goes[all[i].A] = goes[all[i].A] || all[i].Kind == dedup.DecisionDrop
+	}
 	wrong := dedup.Problems{Path: c.Decisions}
 	for i := range all {
 		d := &all[i]
@@ -118,12 +122,12 @@ func (c *Apply) check(ctx context.Context, db *engine.DB, all []dedup.Decision) 
 		switch pair := d.Pair(); {
 		case d.Kind == dedup.DecisionAllow && noted[pair]:
 			todo.was++
-		case !hasB:
+		case !hasB && !goes[d.B]:
 			wrong.Add(d.Line, "%s has no document %q", c.DB, d.B)
-		case d.Kind == dedup.DecisionDrop && (!hasA || dropped[d.A]):
-			todo.was++
-		case !hasA:
+		case !hasA && !goes[d.A]:
 			wrong.Add(d.Line, "%s has no document %q", c.DB, d.A)
+		case !hasA || dropped[d.A] && d.Kind == dedup.DecisionDrop || !hasB && d.Kind == dedup.DecisionAllow:
+			todo.was++
 		case d.Kind == dedup.DecisionDrop:
 			dropped[d.A] = true
 			todo.drop.Delete(d.A)

@@ -19,8 +19,16 @@
 // goroutines may use a reader.
 package blobs
 
+import "github.com/simdb/simdb/internal/table/internal/pages"
+
 // Bytes is a part of a file: one section, or the area of blocks.
 type Bytes struct {
 	Data   []byte
 	Offset int64 // in the file
+	Pages  *pages.Table
+}
+
+// Need waits until Data[from:to] has been read, if the file is not on this machine.
+func (b *Bytes) Need(from, to int) {
+	b.Pages.Need(b.Offset+int64(from), b.Offset+int64(to))
 }

@@ -104,6 +104,7 @@ func (l *List) NumBlocks() int { return len(l.dir.Data) / ListEntry }
 
 // Extent returns the position of block b in the area, from the directory, unverified.
 func (l *List) Extent(b int) (off, length uint64) {
+	l.dir.Need(b*ListEntry, (b+1)*ListEntry)
 	e := l.dir.Data[b*ListEntry:][:12]
 	return binary.LittleEndian.Uint64(e) & maxOffset, uint64(binary.LittleEndian.Uint32(e[8:]))
 }
@@ -226,7 +227,7 @@ func (l *List) PrefetchEntry(i uint32) {
 // Prefetch prefetches the end and the bytes of string i, which must exist. It assumes the position
 // that they would have if all strings of the block had the same length. l may be nil.
 func (l *List) Prefetch(i uint32) {
-	if l == nil || len(l.dir.Data) == 0 {
+	if l == nil || len(l.dir.Data) == 0 || l.pages.IsRemote() {
 		return
 	}
 	b, at := l.blockOf(i)
@@ -251,6 +252,13 @@ func (l *List) Prefetch(i uint32) {
 func (l *List) Fetch(strings []uint32) {
 	if l == nil || l.pages.Random() == nil || len(strings) < 2 {
 		return
+	}
+	if l.pages.IsRemote() { // entries tell where blocks are
+		for _, i := range strings {
+			if b, _ := l.blockOf(i); !l.isChecked(b) {
+				l.pages.Fetch(l.dir.Offset+int64(max(b-1, 0))*ListEntry, l.dir.Offset+int64(b+1)*ListEntry)
+			}
+		}
 	}
 	last := -1
 	for _, i := range strings {
@@ -298,6 +306,7 @@ func (l *List) check(b int, ends *[maxListStrings]uint32) error {
 
 // checkExtent verifies that block b is in the area after the previous block, and returns its bytes.
 func (l *List) checkExtent(b int) ([]byte, error) {
+	l.dir.Need(max(b-1, 0)*ListEntry, (b+1)*ListEntry)
 	off, length := l.Extent(b)
 	inDir := func(format string, args ...any) error {
 		return base.Corruptf(l.file, l.kind.Section, l.dir.Offset+int64(b*ListEntry), format, args...)
@@ -315,6 +324,7 @@ func (l *List) checkExtent(b int) ([]byte, error) {
 	if l.pages != nil {
 		l.readAhead(b)
 	}
+	l.area.Need(int(off), int(off+length))
 	return l.area.Data[off : off+length], nil
 }
 

@@ -94,6 +94,7 @@ func (d *Records) firstOf(b int) uint32 {
 	if b == d.NumBlocks() {
 		return d.n
 	}
+	d.dir.Need(b*RecordsEntry, (b+1)*RecordsEntry)
 	return binary.LittleEndian.Uint32(d.dir.Data[b*RecordsEntry+16:])
 }
 
@@ -125,6 +126,7 @@ func (d *Records) BlockRecords(b int) (first, count uint32, err error) {
 
 // entry returns the directory entry of block b, unverified.
 func (d *Records) entry(b int) extent {
+	d.dir.Need(b*RecordsEntry, (b+1)*RecordsEntry)
 	e := d.dir.Data[b*RecordsEntry:][:RecordsEntry]
 	le := binary.LittleEndian
 	head := le.Uint64(e)
@@ -146,6 +148,7 @@ func (d *Records) extent(b int) (e extent, stored []byte, sum uint32, err error)
 			return e, nil, 0, d.corruptDir(b, "block at %d overlaps the one before it, %d bytes at %d", e.offset, prev.stored, prev.offset)
 		}
 	}
+	d.area.Need(int(e.offset), int(e.offset)+int(e.stored))
 	stored = d.area.Data[e.offset:][:e.stored]
 	sum = kernel.CRC32C(0, stored)
 	if sumEntry(sum, d.dir.Data[b*RecordsEntry:][:RecordsEntry]) != e.sum {

@@ -62,9 +62,9 @@ func AppendFooter(b []byte, offset int64, p Params, info *Info) []byte {
 
 // ParseFooter checks header, trailer and directory of a table and returns their contents. It
 // verifies that sections are inside the file, in order and without gaps; it does not read their
-// contents.
-func ParseFooter(data []byte, file string) (Params, Info, error) {
-	dir, offset, number, err := findDirectory(data, file)
+// contents. With headless set, it does not read the header, which only repeats the trailer.
+func ParseFooter(data []byte, file string, headless bool) (Params, Info, error) {
+	dir, offset, number, err := findDirectory(data, file, headless)
 	if err != nil {
 		return Params{}, Info{}, err
 	}
@@ -96,9 +96,9 @@ func ParseFooter(data []byte, file string) (Params, Info, error) {
 
 // findDirectory checks header and trailer and returns the directory, its offset and the version of
 // the format, which is one of Versions.
-func findDirectory(data []byte, file string) (dir []byte, offset int64, version uint32, err error) {
+func findDirectory(data []byte, file string, headless bool) (dir []byte, offset int64, version uint32, err error) {
 	size := int64(len(data))
-	starts := IsTable(data)
+	starts := headless || IsTable(data)
 	if size < HeaderSize+TailSize {
 		if !starts {
 			return nil, 0, 0, base.Corruptf(file, "header", 0, "%w", ErrNotTable)
@@ -118,7 +118,7 @@ func findDirectory(data []byte, file string) (dir []byte, offset int64, version 
 		return nil, 0, 0, base.Corruptf(file, "trailer", size-8, "wrong magic %x; the file may be cut short", t[24:])
 	case le.Uint32(t[20:]) != kernel.CRC32C(0, t[:20]):
 		return nil, 0, 0, base.Corruptf(file, "trailer", size-TailSize, "wrong checksum")
-	case le.Uint32(data[8:]) != version:
+	case !headless && le.Uint32(data[8:]) != version:
 		return nil, 0, 0, base.Corruptf(file, "header", 8, "version %d, but the trailer says %d", le.Uint32(data[8:]), version)
 	case version == 1:
 		return nil, 0, 0, fmt.Errorf("%s: table format version 1, from before the first release: "+

@@ -20,13 +20,20 @@ func (r *Table) Open() (err error) {
 	if err := kernel.Err(); err != nil {
 		return err
 	}
-	if r.Params, r.Info, err = ParseFooter(r.Data, r.File); err != nil {
+	if r.Params, r.Info, err = ParseFooter(r.Data, r.File, r.needFooter()); err != nil {
 		return err
 	}
 	r.Pages.SetIndex(r.indexOffset(), r.scanned())
-	for _, s := range r.Info.Sections {
-		if s.Kind&DirFlag != 0 {
-			r.Pages.Fetch(s.Offset, s.Offset+s.Length)
+	if r.Pages.IsRemote() {
+		if err := r.openSummaries(); err != nil {
+			return err
+		}
+	}
+	if r.tops == nil {
+		for _, s := range r.Info.Sections {
+			if s.Kind&DirFlag != 0 {
+				r.Pages.Fetch(s.Offset, s.Offset+s.Length)
+			}
 		}
 	}
 	return r.openSections()
@@ -54,7 +61,7 @@ func (r *Table) scanned() (parts [][2]int64) {
 
 // Part returns the contents of a section with their offset.
 func (r *Table) Part(s *Section) blobs.Bytes {
-	return blobs.Bytes{Data: r.Bytes(s), Offset: s.Offset}
+	return blobs.Bytes{Data: r.Bytes(s), Offset: s.Offset, Pages: r.Pages}
 }
 
 // openSections opens every section that the format requires and refuses sections that must not
@@ -277,9 +284,13 @@ func (r *Table) source(kind Kind, index uint16) (src keyrun.Section, err error) 
 		return src, base.Corruptf(r.File, dir.Name(), dir.Offset, "%d values, not %d", dir.Count, s.Count)
 	}
 	end := s.Offset + s.Length
+	top := r.tops[[2]uint16{uint16(kind), index}]
+	if top == nil {
+		r.Pages.Need(dir.Offset, dir.Offset+dir.Length)
+	}
 	return keyrun.Section{
 		File: r.File, Name: s.Name(), Body: r.Data[s.Offset:end:min(end+kernel.Slack, int64(len(r.Data)))], Offset: s.Offset,
-		Dir: r.Bytes(dir), DirOffset: dir.Offset, Pages: r.Pages.Random(),
+		Dir: r.Bytes(dir), DirOffset: dir.Offset, Top: top, Pages: r.Pages.Random(),
 	}, nil
 }
 
@@ -364,7 +375,7 @@ func (r *Table) Blocks() blobs.Bytes {
 			end = max(end, s.Offset+s.Length)
 		}
 	}
-	return blobs.Bytes{Data: r.Data[first.Offset:end:end], Offset: first.Offset}
+	return blobs.Bytes{Data: r.Data[first.Offset:end:end], Offset: first.Offset, Pages: r.Pages}
 }
 
 func (r *Table) openSketches(segments int) error {
@@ -436,6 +447,7 @@ func (r *Table) Note() (note []byte, err error) {
 	if s == nil {
 		return nil, nil
 	}
+	r.Pages.Need(s.Offset, s.Offset+s.Length)
 	note = bytes.Clone(r.Bytes(s))
 	if kernel.CRC32C(0, note) != s.Checksum {
 		return nil, base.Corruptf(r.File, s.Name(), s.Offset, "wrong checksum of the section")

@@ -36,7 +36,8 @@ const (
 	KindValues     Kind = 22 // list of an indexed field: sorted keys (package fieldidx)
 	KindValueDocs  Kind = 23 // column of the documents of these keys
 	KindIDOrder    Kind = 24 // column of the documents in the order of their IDs; empty if they are numbered so; optional
-	KindUnknown    Kind = 25 // first kind that no version knows
+	KindSummaries  Kind = 25 // summaries of the directories of runs and columns, optional
+	KindUnknown    Kind = 26 // first kind that no version knows
 
 	// DirFlag is set in the kind of a section that is the directory of a key run or a column, whose
 	// section has the same kind without the flag and the same index.
@@ -47,7 +48,7 @@ const (
 func (k Kind) String() string {
 	names := [...]string{"", "blocks", "names", "records", "times", "seqs", "run", "ids", "ranks",
 		"sketches", "hot", "bitmaps", "postings", "note", "places", "time-sketch", "early",
-		"id-bounds", "id-parts", "words", "set-sizes", "sets", "values", "value-docs", "id-order"}
+		"id-bounds", "id-parts", "words", "set-sizes", "sets", "values", "value-docs", "id-order", "summaries"}
 	if k > 0 && k < KindUnknown {
 		return names[k]
 	}

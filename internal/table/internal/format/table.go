@@ -31,6 +31,7 @@ type Table struct {
 	Closer func() error
 	Params Params
 	Info   Info
+	tops   map[[2]uint16][]byte // by kind and index: summaries of directories that are read page by page
 
 	Names       *blobs.List
 	Records     *blobs.Records // nil if there are none

@@ -36,7 +36,7 @@ type Version struct {
 // long as tables with it may exist.
 var Versions = map[uint32]*Version{
 	2: {
-		Least: ParamsSize + InfoSize, Unknown: KindIDOrder + 1,
+		Least: ParamsSize + InfoSize, Unknown: KindSummaries + 1,
 		AppendDirectory: AppendDirectory2, ParseDirectory: ParseDirectory2, EntryAt: EntryAt2,
 	},
 }

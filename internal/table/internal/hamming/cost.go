@@ -117,6 +117,7 @@ func scanFactor(n int) float64 {
 func (x *Index) scanCostOf(p *searchPlan) float64 {
 	if p.scanNs == 0 {
 		run := x.tables[0].run
+		run.LoadDirectory()
 		random, sample := x.blocksCost(p.q, p.k, 0, 0, run.NumBlocks(), scanParts)
 		p.scanNs = cost.probe + (random+sample)/2*scanFactor(run.Len())
 	}
@@ -127,6 +128,9 @@ func (x *Index) scanCostOf(p *searchPlan) float64 {
 func (x *Index) cheapScan(p *searchPlan) bool {
 	const some = 8
 	run, near := x.tables[0].run, 0
+	if run.IsPaged() {
+		return false // a scan reads far more from the server
+	}
 	for i := range some {
 		b := (2*i + 1) * run.NumBlocks() / (2 * some)
 		if _, off := run.Shared(b, b+1, p.q); off <= p.k {

@@ -78,6 +78,7 @@ func (x *Index) joinBits(t, radius, queries int) (bits int, ns float64) {
 // joinTable joins the queries in w.order with a table.
 func (x *Index) joinTable(c *batchCall, j *join) error {
 	w := &c.s.batch
+	j.run.LoadDirectory()
 	w.fillMasks(j.bits, j.radius)
 	w.countOccupancy(j)
 	x.groupQueries(c, j)

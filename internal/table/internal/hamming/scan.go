@@ -20,6 +20,7 @@ import (
 func (x *Index) scanAll(q base.Fingerprint, k int, s *Searcher) error {
 	f := scanFor{permuted: &x.tables[0], q: q, k: k, last: ^uint64(0)}
 	run := f.run
+	run.LoadDirectory()
 	// Everything up to Check reads only the directory.
 	for b := 0; b < run.NumBlocks(); b++ {
 		if far := run.FarBlocks(b, q, k); far > 0 {

@@ -65,6 +65,7 @@ func (x *Wide) findCrowds() [][]base.Fingerprint {
 	crowds := make([][]base.Fingerprint, len(x.words))
 	for j, word := range x.words {
 		run := word.tables[0].run
+		run.LoadDirectory()
 		step := max(run.NumBlocks()/crowdSample, 1)
 		for b := step; b < run.NumBlocks(); b += step {
 			if v := run.Base(b); v == run.Base(b-step) && !slices.Contains(crowds[j], v) {

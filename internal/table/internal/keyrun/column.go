@@ -23,14 +23,6 @@ func OpenColumn(src Section) (*Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	for b := range d.blocks {
-		if d.Base(b) > d.last {
-			return nil, d.corruptBase(b, "a base beyond the greatest value")
-		}
-		if in := d.Info(b); in.High > 0 && 64*in.High < d.Count(b) {
-			return nil, d.corruptInfo(b, "%d unary words for %d values", in.High, d.Count(b))
-		}
-	}
 	return &Column{Dir: *d}, nil
 }
 
@@ -52,6 +44,7 @@ func (c *Column) Get(i int) (uint64, error) {
 
 // Bounds returns lower and upper bounds, inclusive, of the values of block b without reading it.
 func (c *Column) Bounds(b int) (least, most uint64) {
+	c.need(b, b+1)
 	least, most = c.Base(b), c.last
 	if in := c.Info(b); in.High == 0 {
 		if top := least + (uint64(1)<<in.Width - 1); top >= least {
@@ -70,6 +63,7 @@ func (c *Column) check(b int) error {
 }
 
 func (c *Column) checkSlow(b int) error {
+	c.need(b, b+1)
 	if err := c.checkCRC(b); err != nil {
 		return err
 	}

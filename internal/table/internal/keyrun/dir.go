@@ -16,9 +16,14 @@ import (
 // elsewhere in the file, with an entry for each block and a trailer.
 //
 //	body (starts on a 64-byte boundary)      directory
-//	+---------+---------+ ... +---------+    +-----------+-----------+----------+-------------+
-//	| block 0 | block 1 |     | block B |    | base  8*B | info  8*B | crc  4*B | trailer  64 |
-//	+---------+---------+ ... +---------+    +-----------+-----------+----------+-------------+
+//	+---------+---------+ ... +---------+    +---------+---------+ ... +---------+-------------+
+//	| block 0 | block 1 |     | block B |    | entry 0 | entry 1 |     | entry B | trailer  64 |
+//	+---------+---------+ ... +---------+    +---------+---------+ ... +---------+-------------+
+//
+//	entry
+//	+---------+---------+--------+
+//	| base  8 | info  8 | crc  4 |
+//	+---------+---------+--------+
 //
 //	info, one 64-bit word per block
 //	 63                    16 15      8 7     0
@@ -80,6 +85,8 @@ type Section struct {
 	Offset    int64  // offset of the body in the file
 	Dir       []byte // the directory
 	DirOffset int64  // offset of the directory in the file
+	// Top is a summary of the directory (AppendTop), which is then read page by page; or nil
+	Top []byte
 
 	Pages *pages.Table // how the file's pages are brought into memory, or nil
 }
@@ -95,9 +102,9 @@ type Dir struct {
 	last    uint64
 	size    int // size of the body
 	entries []blockEntry
-	crcs    []byte
-	vwidth  int // bits per value, 0 if keys have none
-	sums    int // bytes of checksums of parts at the start of a block: sumsSize or 0
+	lazy    *lazyDir // what has been read of the directory; nil if all of it has been
+	vwidth  int      // bits per value, 0 if keys have none
+	sums    int      // bytes of checksums of parts at the start of a block: sumsSize or 0
 
 	lowBytes, highBytes int64
 }
@@ -147,6 +154,9 @@ func unpackInfo(w uint64) Info {
 // Base returns the first key of block b of a run, or the least value of block b of a column.
 func (d *Dir) Base(b int) uint64 { return d.entries[b].base }
 
+// crc returns the checksum of block b in the directory.
+func (d *Dir) crc(b int) uint32 { return binary.LittleEndian.Uint32(d.src.Dir[b*dirEntry+16:]) }
+
 // Len returns the number of values.
 func (d *Dir) Len() int { return d.n }
 
@@ -184,6 +194,9 @@ func openDir(s Section, tags ...uint32) (*Dir, error) {
 	}
 	at := len(s.Dir) - frameTrailerSize
 	t := s.Dir[at:]
+	if s.Top != nil {
+		t = s.Top[len(s.Top)-frameTrailerSize:]
+	}
 	le := binary.LittleEndian
 	if got, want := kernel.CRC32C(0, t[:60]), le.Uint32(t[60:]); got != want {
 		return nil, d.corruptDir(at, "trailer checksum is %08x, not %08x", got, want)
@@ -207,59 +220,76 @@ func openDir(s Section, tags ...uint32) (*Dir, error) {
 		return nil, d.corruptDir(at, "blocks of %d bytes, with values of %d bits, in %d bytes", size, vwidth, d.size)
 	}
 	d.n, d.vwidth, d.keys = int(count), int(vwidth), tag != tagColumn
-	dir := s.Dir[:at]
-	if got, want := kernel.CRC32C(0, dir), le.Uint32(t[48:]); got != want {
+	d.entries = make([]blockEntry, d.blocks)
+	if s.Top != nil {
+		return d, d.openPages()
+	}
+	if got, want := kernel.CRC32C(0, s.Dir[:at]), le.Uint32(t[48:]); got != want {
 		return nil, d.corruptDir(0, "directory checksum is %08x, not %08x", got, want)
 	}
-	bases, infos := dir[:8*d.blocks], dir[8*d.blocks:16*d.blocks]
-	d.crcs = dir[16*d.blocks:]
-	d.entries = make([]blockEntry, d.blocks)
-	for b := range d.entries {
-		info := le.Uint64(infos[8*b:])
-		if info&knownBits != 0 {
-			return nil, d.corruptInfo(b, "width %d, %d unary words", info&0xff, info>>8&0xff)
-		}
-		d.entries[b].base = le.Uint64(bases[8*b:])
-		d.entries[b].info.Store(info + uint64(d.sums)>>3<<16)
+	low, high, err := d.fill(0, d.blocks)
+	if err == nil && (low != d.lowBytes || high != d.highBytes) {
+		err = d.corruptDir(at, "%d bytes of packed and %d of unary parts, not %d and %d", low, high, d.lowBytes, d.highBytes)
 	}
-	return d, d.checkBlocks()
+	return d, err
 }
 
 // corruptBase returns the error for damage in the directory's base of block b.
 func (d *Dir) corruptBase(b int, format string, args ...any) error {
-	return d.corruptDir(8*b, "block %d: %s", b, fmt.Sprintf(format, args...))
+	return d.corruptDir(dirEntry*b, "block %d: %s", b, fmt.Sprintf(format, args...))
 }
 
 // corruptInfo returns the error for damage in the info word of block b.
 func (d *Dir) corruptInfo(b int, format string, args ...any) error {
-	return d.corruptDir(8*d.blocks+8*b, "block %d: %s", b, fmt.Sprintf(format, args...))
+	return d.corruptDir(dirEntry*b+8, "block %d: %s", b, fmt.Sprintf(format, args...))
 }
 
-// checkBlocks verifies that the blocks fill the body.
-func (d *Dir) checkBlocks() error {
-	at, low, high := 0, 0, 0
-	for b := range d.blocks {
-		in := d.Info(b)
-		if at += d.sums; in.Off != at {
-			return d.corruptInfo(b, "starts at %d, not %d", in.Off-d.sums, at-d.sums)
+// fill reads the entries [from, end) of the directory, whose checksum has been verified. It verifies
+// that their blocks follow each other and fill their part of the body, and that first keys ascend. It
+// returns the sizes of their packed and of their unary parts.
+func (d *Dir) fill(from, end int) (low, high int64, err error) {
+	le, first, prev := binary.LittleEndian, 0, uint64(0)
+	for b := from; b < end; b++ {
+		e := d.src.Dir[b*dirEntry:][:16]
+		base, info := le.Uint64(e), le.Uint64(e[8:])
+		if b == from && from > 0 {
+			first, prev = int(info>>16<<3), base // the page before, or the summary, says the same
 		}
-		if in.Width > 64 || in.Width != kernel.RoundWidth(in.Width) || in.High > maxHighWords {
-			return d.corruptInfo(b, "width %d, %d unary words", in.Width, in.High)
+		if info&knownBits != 0 {
+			return 0, 0, d.corruptInfo(b, "width %d, %d unary words", info&0xff, info>>8&0xff)
 		}
-		packed := packedSize(d.Count(b), in.Width)
-		low, high = low+packed, high+8*in.High
-		if at += 8*in.High + packed + packedSize(d.Count(b), d.vwidth); at > d.size {
-			return d.corruptInfo(b, "reaches beyond the body of %d bytes", d.size)
+		in, n := unpackInfo(info), d.Count(b)
+		switch {
+		case in.Off != first:
+			return 0, 0, d.corruptInfo(b, "starts at %d, not %d", in.Off, first)
+		case in.Width > 64 || in.Width != kernel.RoundWidth(in.Width) || in.High > maxHighWords:
+			return 0, 0, d.corruptInfo(b, "width %d, %d unary words", in.Width, in.High)
+		case (d.keys || in.High > 0) && 64*in.High < n:
+			return 0, 0, d.corruptInfo(b, "%d unary words for %d values", in.High, n)
+		case d.keys && base < prev:
+			return 0, 0, d.corruptBase(b, "first key %016x is out of order", base)
+		case base > d.last:
+			return 0, 0, d.corruptBase(b, "%016x is beyond the greatest, %016x", base, d.last)
 		}
+		packed := packedSize(n, in.Width)
+		low, high, prev = low+int64(packed), high+8*int64(in.High), base
+		if first += d.sums + 8*in.High + packed + packedSize(n, d.vwidth); first > d.size {
+			return 0, 0, d.corruptInfo(b, "reaches beyond the body of %d bytes", d.size)
+		}
+		if b > from || d.lazy == nil { // the summary has the first base of a page, which others may be reading
+			d.entries[b].base = base
+		}
+		d.entries[b].info.Store(info + uint64(d.sums)>>3<<16)
 	}
-	if int64(low) != d.lowBytes || int64(high) != d.highBytes || at != d.size {
-		return d.corruptDir(len(d.src.Dir)-frameTrailerSize, "blocks of %d bytes in a body of %d", at, d.size)
+	if limit := d.pageEnd(end); first != limit {
+		return 0, 0, d.corruptDir(max(end-1, 0)*dirEntry, "blocks up to %d end at %d, not %d", end, first, limit)
 	}
-	return nil
+	return low, high, nil
 }
 
 // BlockSize returns the size of block b in bytes.
 func (d *Dir) BlockSize(b int) int {
+	d.need(b, b+1)
 	from, end := d.extent(b)
 	return end - from
 }
@@ -281,8 +311,11 @@ func (d *Dir) checkCRC(b int) error {
 func (d *Dir) checkSum(b, from, end int) error {
 	if d.src.Pages != nil {
 		d.touch(b, end-from)
+		// All of the block, since its keys may be compared before their checksums.
+		start, last := d.extent(b)
+		d.src.Pages.Need(d.src.Offset+int64(start), d.src.Offset+int64(last))
 	}
-	got, want := kernel.CRC32C(0, d.data[from:end]), binary.LittleEndian.Uint32(d.crcs[4*b:])
+	got, want := kernel.CRC32C(0, d.data[from:end]), d.crc(b)
 	if got != want {
 		return d.Corrupt(from, "block %d: checksum is %08x, not %08x", b, got, want)
 	}
@@ -307,8 +340,11 @@ func (d *Dir) touch(b, size int) {
 }
 
 // Fetch starts reading the block of value i from storage, without waiting, unless the block has
-// been verified.
+// been verified. If the place of the block is not known yet, it starts reading that.
 func (d *Dir) Fetch(i int) {
+	if d.lazy != nil && d.wantPage(i>>(BlockShift+pageShift)) {
+		return
+	}
 	if d.src.Pages != nil && !d.isSeen(i>>BlockShift) {
 		d.fetch(i>>BlockShift, i>>BlockShift+1)
 	}
@@ -316,6 +352,7 @@ func (d *Dir) Fetch(i int) {
 
 // fetch starts reading the blocks [b, end) from storage, without waiting.
 func (d *Dir) fetch(b, end int) {
+	d.need(b, end)
 	from, _ := d.extent(b)
 	_, to := d.extent(end - 1)
 	d.fetchBytes(from, to)
@@ -419,14 +456,10 @@ func (f *frameWriter) addBlock(block []byte, base uint64, high, low, width int) 
 func (f *frameWriter) directory(count, last uint64) []byte {
 	le := binary.LittleEndian
 	dst := make([]byte, 0, dirEntry*len(f.bases)+frameTrailerSize)
-	for _, v := range f.bases {
-		dst = le.AppendUint64(dst, v)
-	}
-	for _, v := range f.infos {
-		dst = le.AppendUint64(dst, v)
-	}
-	for _, v := range f.crcs {
-		dst = le.AppendUint32(dst, v)
+	for b, base := range f.bases {
+		dst = le.AppendUint64(dst, base)
+		dst = le.AppendUint64(dst, f.infos[b])
+		dst = le.AppendUint32(dst, f.crcs[b])
 	}
 	dirCRC := kernel.CRC32C(0, dst)
 	start := len(dst)

@@ -52,6 +52,10 @@ func (r *Run) window(key uint64) int {
 
 // PrefetchWindow prefetches the window for key and returns its start.
 func (r *Run) PrefetchWindow(key uint64) (window int) {
+	if r.lazy != nil { // blocksFrom needs no window
+		r.Want(key)
+		return 0
+	}
 	window = r.window(key)
 	kernel.PrefetchAt(unsafe.Pointer(&r.entries[window]), guideWindow*unsafe.Sizeof(blockEntry{}))
 	return window
@@ -65,6 +69,9 @@ func (r *Run) Blocks(first, last uint64) (block, end int) {
 
 // blocksFrom is Blocks for callers that know the window for first.
 func (r *Run) blocksFrom(start int, first, last uint64) (block, end int) {
+	if r.lazy != nil {
+		return r.pagedBlocks(first, last)
+	}
 	if start+guideWindow > r.blocks { // fewer blocks than a window
 		for block < r.blocks && r.Base(block) < first {
 			block++

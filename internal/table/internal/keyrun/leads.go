@@ -21,6 +21,9 @@ const manyLeads = 16
 // IndexLeads gives the run a lead index for probes by leadBits leading bits. It must be called
 // before any block is verified.
 func (r *Run) IndexLeads(leadBits int) {
+	if r.lazy != nil {
+		return // the index needs the whole directory
+	}
 	if r.guide.shift > 0 {
 		r.fillGuide(0)
 	}

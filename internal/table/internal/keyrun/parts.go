@@ -128,7 +128,7 @@ func (r *Run) prefetchUnchecked(b int, in Info, from, to int) {
 	if l := &r.leads; len(l.words) > 0 {
 		kernel.PrefetchAt(unsafe.Pointer(&l.words[r.Base(b)>>uint(l.shift)>>1]), 8)
 	}
-	kernel.Prefetch(r.crcs[4*b:][:4])
+	kernel.Prefetch(r.src.Dir[b*dirEntry+16:][:4])
 	if r.sums == 0 {
 		r.PrefetchBlock(b)
 		return

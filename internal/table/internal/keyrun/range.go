@@ -66,7 +66,7 @@ func (r *Range) fetch() {
 	}
 	from, _ := run.extent(b)
 	_, to := run.extent(end - 1)
-	if run.sums > 0 {
+	if run.sums > 0 && !run.src.Pages.IsRemote() { // then checkSum needs whole blocks
 		in := run.Info(end - 1)
 		_, to = run.partsExtent(end-1, in, 0, r.endIn(end-1, in))
 	}

@@ -1,7 +1,6 @@
 package keyrun
 
 import (
-	"encoding/binary"
 	"math/bits"
 
 	"github.com/simdb/simdb/internal/kernel"
@@ -16,16 +15,9 @@ func Open(src Section) (*Run, error) {
 		return nil, err
 	}
 	r := &Run{Dir: *d}
-	prev := uint64(0)
-	for b := range d.blocks {
-		first := d.Base(b)
-		if first < prev || first > d.last {
-			return nil, d.corruptBase(b, "first key %016x is out of order", first)
-		}
-		prev = first
-		if in := d.Info(b); 64*in.High < d.Count(b) {
-			return nil, d.corruptInfo(b, "%d unary words for %d keys", in.High, d.Count(b))
-		}
+	if r.lazy != nil {
+		r.guide.parts = make([]uint32, 2) // unused
+		return r, nil
 	}
 	r.fillGuide(uint(bits.LeadingZeros64(r.last | 1)))
 	return r, nil
@@ -50,6 +42,10 @@ func (r *Run) CheckHead(b int) error {
 	in, known := r.InfoKnown(b)
 	if known.Head() {
 		return nil
+	}
+	if d := &r.Dir; d.lazy != nil {
+		d.need(b, b+2)
+		in = r.Info(b)
 	}
 	if in.Width > r.leads.shift { // the lead index depends on the order
 		return r.checkOrder(b)
@@ -91,6 +87,7 @@ func (r *Run) limit(b int) uint64 {
 }
 
 func (r *Run) checkOrder(b int) error {
+	r.need(b, b+2) // limit reads the next entry
 	in, known := r.InfoKnown(b)
 	if !known.Head() {
 		if err := r.checkHead(b, in); err != nil {
@@ -201,7 +198,7 @@ func (r *Run) Matches(b int, keys []uint64) bool {
 		return false
 	}
 	k.flushBlock()
-	return k.frame.crcs[0] == binary.LittleEndian.Uint32(r.crcs[4*b:])
+	return k.frame.crcs[0] == r.crc(b)
 }
 
 // Key returns the key at position i, 0 <= i < Len.
@@ -257,6 +254,13 @@ func (r *Run) Find(key uint64) (lo, hi int, err error) {
 func (r *Run) Range(first, last uint64) (lo, hi int, err error) {
 	if first > last {
 		return 0, 0, nil
+	}
+	if r.lazy != nil { // without the blocks between
+		if lo, err = r.lowerBound(r.firstAtLeast(first), first); err != nil || last >= r.last {
+			return lo, r.n, err
+		}
+		hi, err = r.lowerBound(r.firstAtLeast(last+1), last+1)
+		return lo, hi, err
 	}
 	block, end := r.Blocks(first, last)
 	if lo, err = r.lowerBound(block, first); err != nil {

@@ -445,13 +445,13 @@ func TestHiddenBytes(t *testing.T) {
 	slices.Sort(keys)
 	for name, encode := range map[string]func([]uint64) (body, dir []byte){"keys": Encode, "column": EncodeColumn} {
 		body, dir := encode(keys)
-		second := int(binary.LittleEndian.Uint64(dir[3*8:]) >> 16 << 3) // after two bases
+		second := int(binary.LittleEndian.Uint64(dir[dirEntry+8:]) >> 16 << 3)
 		for _, at := range []int{len(body), second, 0} {
 			s := testSection(slices.Insert(slices.Clone(body), at, make([]byte, 8)...), dir)
 			trailer := s.Dir[len(dir)-frameTrailerSize:]
 			binary.LittleEndian.PutUint64(trailer[16:], uint64(len(s.Body)))
 			for b := range 2 {
-				info := s.Dir[2*8+8*b:]
+				info := s.Dir[dirEntry*b+8:]
 				if off := int(binary.LittleEndian.Uint64(info) >> 16 << 3); off >= at {
 					binary.LittleEndian.PutUint64(info, binary.LittleEndian.Uint64(info)+1<<16)
 				}

@@ -110,7 +110,7 @@ func Reseal(body, dir, good []byte) {
 			}
 			block = block[:head]
 		}
-		le.PutUint32(dir[16*blocks+4*b:], kernel.CRC32C(0, block))
+		le.PutUint32(dir[entry*b+16:], kernel.CRC32C(0, block))
 	}
 	t := dir[end:]
 	le.PutUint32(t[48:], kernel.CRC32C(0, dir[:end]))
@@ -127,8 +127,7 @@ func sumsOf(dir []byte) int {
 
 // infoOf returns the info word of block b.
 func infoOf(dir []byte, b int) uint64 {
-	blocks := (len(dir) - trailer) / entry
-	return binary.LittleEndian.Uint64(dir[8*blocks+8*b:])
+	return binary.LittleEndian.Uint64(dir[entry*b+8:])
 }
 
 // Edited returns a sketch with about part of the hashes of s, and with the other differences that

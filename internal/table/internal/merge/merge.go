@@ -42,7 +42,12 @@ func Merge(ctx context.Context, w io.Writer, p format.Params, inputs []Input, o 
 		m.tables = append(m.tables, in.Table)
 		defer in.Pages.Sequential()()
 	}
-	fingerprints, err := int64(0), m.guarded(m.count)
+	fingerprints, err := int64(0), m.guarded(func() error {
+		for _, in := range inputs {
+			in.Table.Whole()
+		}
+		return m.count()
+	})
 	for _, in := range m.inputs {
 		fingerprints += int64(in.keptFP)
 	}

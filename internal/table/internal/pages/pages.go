@@ -62,6 +62,7 @@ var loaded atomic.Int64
 // Table controls how one mapped table is read. Its methods may be called concurrently, but Close
 // must be the last call. A nil *Table is valid and means that the pages are left to the system.
 type Table struct {
+	src    *source // reads a file that is not on this machine; otherwise nil
 	file   vfs.Adviser
 	data   []byte
 	limits Limits
@@ -100,7 +101,7 @@ func (t *Table) small() bool { return int64(len(t.data)) <= t.limits.Small }
 // SetIndex says that searches read data[index:]. scanned lists the parts that scans read in order,
 // which are left to the system. It must be called once, before any other method except Close.
 func (t *Table) SetIndex(index int64, scanned [][2]int64) {
-	if t == nil {
+	if t == nil || t.src != nil {
 		return
 	}
 	t.index, t.size, t.scanned = index, int64(len(t.data))-index, scanned
@@ -167,6 +168,10 @@ func (t *Table) reserve() bool {
 
 // Fetch says that data[from:to] is about to be read: the system starts reading it from storage.
 func (t *Table) Fetch(from, to int64) {
+	if t.IsRemote() {
+		t.src.want(from, to)
+		return
+	}
 	if t != nil && !t.resident.Load() {
 		t.file.Advise(t.data, from, to, vfs.AdviseFetch)
 	}
@@ -175,6 +180,10 @@ func (t *Table) Fetch(from, to int64) {
 // Load brings data[from:to] into memory. It waits in a system call, so that other goroutines run
 // meanwhile; a page that is read on access would stop one of the processors that Go uses.
 func (t *Table) Load(from, to int64) {
+	if t.IsRemote() {
+		t.Need(from, to)
+		return
+	}
 	if t != nil {
 		t.file.Advise(t.data, from, to, vfs.AdviseLoad)
 	}
@@ -183,7 +192,7 @@ func (t *Table) Load(from, to int64) {
 // Touched counts n bytes that are read for the first time. When enough have been read, loading
 // starts.
 func (t *Table) Touched(n int) {
-	if t == nil || t.settled.Load() || t.touched.Add(int64(n)) < t.size/loadShare || t.settled.Swap(true) {
+	if t == nil || t.src != nil || t.settled.Load() || t.touched.Add(int64(n)) < t.size/loadShare || t.settled.Swap(true) {
 		return
 	}
 	t.mu.Lock()
@@ -219,7 +228,7 @@ func (t *Table) load() {
 // Sequential starts a job that reads large parts of the table in order; the system reads ahead
 // until end is called.
 func (t *Table) Sequential() (end func()) {
-	if t == nil || t.small() {
+	if t == nil || t.src != nil || t.small() {
 		return func() {}
 	}
 	t.jobs(1)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/table/internal/blobs"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -49,6 +50,7 @@ func appendBitmapSums(dst, stored []byte) []byte {
 type bitmaps struct {
 	file, section string
 	off           int64 // of the section in the file
+	all           blobs.Bytes
 	n             int
 	zero          bool // all bitmaps are zero and not stored
 	data          []byte
@@ -58,7 +60,8 @@ type bitmaps struct {
 }
 
 // openBitmaps checks that the section has the right size for n documents.
-func openBitmaps(data []byte, n uint32, file, section string, off int64) (*bitmaps, error) {
+func openBitmaps(all blobs.Bytes, n uint32, file, section string) (*bitmaps, error) {
+	data, off := all.Data, all.Offset
 	if n > 0 && len(data) == 0 {
 		return &bitmaps{file: file, section: section, off: off, n: int(n), zero: true}, nil
 	}
@@ -66,7 +69,7 @@ func openBitmaps(data []byte, n uint32, file, section string, off int64) (*bitma
 	if int64(len(data)) != int64(n)*bitmapSize+4*blocks {
 		return nil, base.Corruptf(file, section, off, "%d bytes for %d bitmaps", len(data), n)
 	}
-	b := &bitmaps{file: file, section: section, off: off, n: int(n), checked: make([]atomic.Uint64, (blocks+63)/64)}
+	b := &bitmaps{file: file, section: section, off: off, all: all, n: int(n), checked: make([]atomic.Uint64, (blocks+63)/64)}
 	b.data, b.sums = data[:int64(n)*bitmapSize], data[int64(n)*bitmapSize:]
 	p := unsafe.Pointer(unsafe.SliceData(b.data))
 	if littleEndian && n > 0 && uintptr(p)%unsafe.Alignof(uint64(0)) == 0 {
@@ -137,6 +140,8 @@ func (b *bitmaps) corrupt(i int, format string, args ...any) error {
 func (b *bitmaps) check(i int) error {
 	from := i * bitmapsBlock * bitmapSize
 	block := b.data[from:min(from+bitmapsBlock*bitmapSize, len(b.data))]
+	b.all.Need(len(b.data)+4*i, len(b.data)+4*i+4)
+	b.all.Need(from, from+len(block))
 	if kernel.CRC32C(0, block) != binary.LittleEndian.Uint32(b.sums[4*i:]) {
 		return base.Corruptf(b.file, b.section, b.off+int64(from), "wrong checksum of block %d", i)
 	}

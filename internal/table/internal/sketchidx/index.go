@@ -38,13 +38,17 @@ func Open(file string, p Params, list *blobs.List, section blobs.Bytes, n uint64
 		return nil, base.Corruptf(file, hotSection, section.Offset, "%d bytes for %d hashes", len(section.Data), n)
 	}
 	x := &Index{file: file, params: p, list: list}
-	x.order = sync.OnceValues(func() (*hot.Order, error) {
+	order := sync.OnceValues(func() (*hot.Order, error) {
 		hashes, err := parseHot(section.Data, file, section.Offset)
 		if err != nil {
 			return nil, err
 		}
 		return hot.NewOrder(hashes), nil
 	})
+	x.order = func() (*hot.Order, error) {
+		section.Need(0, len(section.Data)) // may fail and succeed later
+		return order()
+	}
 	return x, nil
 }
 
@@ -62,7 +66,7 @@ func (x *Index) AddSegment(n uint32, section string, bitmaps blobs.Bytes, run *k
 		s.first = x.segments[i-1].first + uint32(x.segments[i-1].bitmaps.len())
 	}
 	var err error
-	if s.bitmaps, err = openBitmaps(bitmaps.Data, n, x.file, section, bitmaps.Offset); err != nil {
+	if s.bitmaps, err = openBitmaps(bitmaps, n, x.file, section); err != nil {
 		return err
 	}
 	if s.bitmaps.zero && run.Len() > 0 {

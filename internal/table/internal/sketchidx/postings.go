@@ -135,6 +135,9 @@ type postings struct {
 // newPostings prepares a run for searches in a segment of n documents.
 func newPostings(run *keyrun.Run, n uint32) *postings {
 	p := &postings{Run: run, docs: n, shift: documentBits(int(n))}
+	if run.IsPaged() {
+		return p
+	}
 	width := min(bits.Len(uint(run.NumBlocks()))+1, 20)
 	p.spotShift = max(bits.Len64(run.Greatest())-width, 0)
 	p.spots = make([]uint32, run.Greatest()>>p.spotShift+2)
@@ -163,6 +166,10 @@ func (p *postings) find(hash uint32) probe {
 	last := first | (uint64(1)<<p.shift - 1)
 	if first > p.Greatest() || p.Len() == 0 {
 		return probe{first: first, block: uint32(p.NumBlocks()), end: 0}
+	}
+	if p.IsPaged() {
+		block, end := p.Blocks(first, last)
+		return probe{first: first, block: uint32(block), end: uint32(end)}
 	}
 	part := first >> p.spotShift
 	lo, hi := int(p.spots[part]), int(p.spots[part+1])

@@ -10,6 +10,7 @@ import (
 	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/hot"
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/table/internal/blobs"
 	"github.com/simdb/simdb/internal/table/internal/keyrun"
 	"github.com/simdb/simdb/internal/table/internal/keytest"
 	"github.com/simdb/simdb/minhash"
@@ -105,7 +106,7 @@ func TestUnalignedBitmaps(t *testing.T) {
 		stored = appendBitmap(stored, &want[i])
 	}
 	stored = appendBitmapSums(stored, stored)
-	b, err := openBitmaps(append(make([]byte, 1, len(stored)+1), stored...)[1:], n, "test.sst", "bitmaps 0", 0)
+	b, err := openBitmaps(blobs.Bytes{Data: append(make([]byte, 1, len(stored)+1), stored...)[1:]}, n, "test.sst", "bitmaps 0")
 	if err != nil || b.direct != nil {
 		t.Fatalf("%v; bitmaps at an odd address are read in place: %v", err, b.direct != nil)
 	}

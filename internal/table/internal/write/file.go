@@ -10,6 +10,7 @@ import (
 	"github.com/simdb/simdb/internal/kernel"
 	"github.com/simdb/simdb/internal/table/internal/blobs"
 	"github.com/simdb/simdb/internal/table/internal/format"
+	"github.com/simdb/simdb/internal/table/internal/keyrun"
 	"github.com/simdb/simdb/internal/table/internal/sketchidx"
 )
 
@@ -101,7 +102,27 @@ func (f *Sections) writeDirs() {
 		f.write(d.data)
 		f.end(d.count)
 	}
+	f.writeSummaries()
 	f.dirs = nil
+}
+
+// writeSummaries writes the summaries of the directories, if one of them has several pages.
+func (f *Sections) writeSummaries() {
+	var b []byte
+	count, several := uint64(0), false
+	for _, d := range f.dirs {
+		if (format.Section{Kind: d.kind}).IsSummarized() {
+			several = several || keyrun.HasPages(int64(len(d.data)))
+			b, count = keyrun.AppendTop(b, d.data), count+1
+		}
+	}
+	if !several {
+		return
+	}
+	f.Begin(format.KindSummaries, 0)
+	f.MakeOptional()
+	f.write(b)
+	f.end(count)
 }
 
 // File is a table that is being written. It has the parts common to tables made from documents

@@ -1,0 +1,171 @@
+package dedup
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/rulejoin/ruletest"
+	"github.com/simdb/simdb/records/inputs"
+)
+
+// TestRandomRules compares pairs, stars, and what a job drops, by random rules on files with brute
+// force. Half of the rules are a similarity of the texts and what else may be a limit of a criterion.
+func TestRandomRules(t *testing.T) {
+	ran, settled, matched := 0, 0, 0
+	for i := range exhaustive.Some(t, 160, 20000) {
+		rng := rand.New(rand.NewPCG(exhaustive.Seed(t), uint64(i)))
+		text, holds := ruletest.Rule(rng, 1+rng.IntN(2), true)
+		if rng.IntN(2) == 0 {
+			text, holds = ruletest.Limited(rng)
+		}
+		rule, err := ParsePairRule(text)
+		if refused := err != nil && (strings.Contains(err.Error(), "only different") || strings.Contains(err.Error(), "contradicts")); refused {
+			continue
+		} else if err != nil {
+			t.Fatal(text, err)
+		}
+		if r, _, err := (&agreement{rule: rule}).settle(); err != nil {
+			t.Fatal(text, err)
+		} else if r == nil {
+			settled++
+		}
+		docs := append(ruletest.Docs(rng, 2+rng.IntN(30)), ruletest.Doc{File: "x/a", Text: "z", Name: "z", Year: "7"})
+		slices.SortStableFunc(docs, func(a, b ruletest.Doc) int { return strings.Compare(a.File, b.File) })
+		if strings.Contains(text, "RECURRING") {
+			ruletest.CountRecurring(docs, holds)
+		}
+		want := map[string]float64{}
+		keeper, scores := make([]int, len(docs)), make([]float64, len(docs))
+		for b := range docs {
+			keeper[b], scores[b] = b, -1
+			for a := range b {
+				s, _ := holds(&docs[a], &docs[b])
+				if s >= 0 {
+					want[fmt.Sprintf("%03d %03d", a, b)] = s
+				}
+				if keeper[a] == a && s > scores[b]+1e-12 {
+					keeper[b], scores[b] = a, s
+				}
+			}
+		}
+		in, compared := writeRuleDocs(t, docs), inputs.Compared{Shingle: ruletest.Params.Shingle}
+		if !strings.Contains(text, "JACCARD") && !strings.Contains(text, "NEAR") && !strings.Contains(text, "CONTAINS") {
+			compared = inputs.Compared{} // a criterion of whole texts refuses it
+		}
+		got := map[string]float64{}
+		of := openListing(t, Listing{Rule: rule, Compared: compared, TempDir: t.TempDir()}, in)
+		for p, err := range of.Pairs(t.Context()) {
+			if err != nil {
+				t.Fatal(text, err)
+			}
+			got[p.A+" "+p.B] = p.Score
+		}
+		if !maps.EqualFunc(got, want, func(x, y float64) bool { return math.Abs(x-y) < 1e-9 }) {
+			t.Fatalf("case %d: %s\n%q\ngot  %v\nwant %v", i, text, docs, got, want)
+		}
+		if n, err := of.CountPairs(t.Context()); err != nil || int(n) != len(want) {
+			t.Fatalf("case %d: %s: %d pairs, want %d; %v", i, text, n, len(want), err)
+		}
+		last, joined := 0, map[string]int{}
+		for m, err := range of.Clusters(t.Context()) {
+			if err != nil {
+				t.Fatal(text, err)
+			}
+			n, _ := strconv.Atoi(m.ID)
+			if m.Keep {
+				last = n
+			} else {
+				joined[m.ID] = last
+			}
+			if keeper[n] != last {
+				t.Fatalf("case %d: %s\n%q\n%d is in the cluster of %d, want %d", i, text, docs, n, last, keeper[n])
+			}
+		}
+		if err := of.Close(nil); err != nil {
+			t.Fatal(err)
+		}
+		dropped := outcomeOf(t, Job{Rule: rule, Compared: compared}, in)
+		for n, k := range keeper {
+			id, by := fmt.Sprintf("%03d", n), ""
+			if k != n {
+				by = fmt.Sprintf("%03d", k)
+			}
+			if got, _, _ := strings.Cut(dropped[id], " "); got != by || (by != "") != (joined[id] == k && k != n && by != "") {
+				t.Fatalf("case %d: %s\n%q\n%s is dropped for %q, want %q, and joins %d", i, text, docs, id, got, by, joined[id])
+			}
+		}
+		ran, matched = ran+1, matched+len(want)
+	}
+	if t.Logf("%d rules were valid, %d of them criteria, and matched %d pairs", ran, settled, matched); ran < 30 || settled < 10 || matched < 300 {
+		t.Errorf("only %d rules were valid, %d of them criteria, and matched %d pairs", ran, settled, matched)
+	}
+}
+
+// writeRuleDocs writes documents into files, and returns their names.
+func writeRuleDocs(t *testing.T, docs []ruletest.Doc) (names []string) {
+	dir, lines := t.TempDir(), map[string]*bytes.Buffer{}
+	for i, d := range docs {
+		of := map[string]any{"id": fmt.Sprintf("%03d", i), "text": d.Text}
+		if d.Name != "" {
+			of["name"] = d.Name
+		}
+		if d.Year != "" {
+			of["year"] = json.RawMessage(d.Year)
+		}
+		if lines[d.File] == nil {
+			lines[d.File] = &bytes.Buffer{}
+		}
+		if err := json.NewEncoder(lines[d.File]).Encode(of); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(lines)) {
+		path := filepath.Join(dir, filepath.FromSlash(name)+".jsonl")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, lines[name].Bytes(), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, path)
+	}
+	return names
+}
+
+// TestLimitsOfStored compares jobs on a database, and beside one of Against, with the same documents in
+// a file: limits need the fields of documents in every pass.
+func TestLimitsOfStored(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	docs, known := lookupDocs(rng, "d", 120), lookupDocs(rng, "k", 60)
+	file := func(docs []engine.Doc) string {
+		src, _ := lookupFile(t, docs, false)
+		return src.Names[0]
+	}
+	in, ref := file(docs), file(known)
+	ofDocs, ofKnown := lookupDB(t, docs).Path, lookupDB(t, known).Path
+	for _, job := range []Job{{WithinField: "g"}, {Across: "g"}, {Rule: pairRule(t, "JACCARD >= 0.4 AND a.g = b.g")}} {
+		if job.Rule == nil {
+			job.By = engine.Jaccard(0.4)
+		}
+		want := outcomeOf(t, job, []string{in})
+		if got := outcomeOf(t, job, []string{ofDocs}); len(want) < 10 || !maps.Equal(got, want) {
+			t.Errorf("%+v: got\n%v\nwant\n%v", job.Rule, got, want)
+		}
+		job.Against = []string{ref}
+		want = outcomeOf(t, job, []string{in})
+		job.Against = []string{ofKnown}
+		if got := outcomeOf(t, job, []string{in}); len(want) < 10 || !maps.Equal(got, want) {
+			t.Errorf("%+v, against a database: got\n%v\nwant\n%v", job.Rule, got, want)
+		}
+	}
+}
