@@ -370,7 +370,8 @@ func TestIgnoreAgainst(t *testing.T) {
 	}
 }
 
-// nearStored compares two documents of a database, one of which has a text that may be ignored in part.
+// nearStored compares two documents of a database, one of which has a text that may be ignored in part,
+// and this one with a line that has the other text.
 func nearStored(t *testing.T, by engine.Criterion, ignore, text string, want int64) {
 	path, env := filepath.Join(t.TempDir(), "two.simdb"), &inputs.Env{}
 	if err := storeTexts(path, []string{text, "sort all numbers by size and print them twice"}); err != nil {
@@ -393,5 +394,10 @@ func nearStored(t *testing.T, by engine.Criterion, ignore, text string, want int
 		if src.Stored.Close(&err); err != nil {
 			t.Error(err)
 		}
+	}
+	db, _ := loadDocs(t, writePages(t, []page{{"stored", text, ""}}), inputs.Compared{})
+	line := writePages(t, []page{{"line", "sort all numbers by size and print them twice", ""}})
+	if known := matched(t, db, line, MatchOptions{By: by, Compared: inputs.Compared{Ignore: ignore}}); int64(len(known)) != want {
+		t.Errorf("%v, ignore %q: matched %v", by, ignore, known)
 	}
 }

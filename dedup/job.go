@@ -17,7 +17,7 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// A Job describes which documents are near-duplicates, which stay, and what is written. The zero
+// A Job describes which documents are near-duplicates, which stay, and the outputs. The zero
 // Job drops documents whose Jaccard similarity with a kept document is at least 0.8, and writes
 // the others to standard output. Check reports fields that do not compose.
 type Job struct {
@@ -96,7 +96,7 @@ type Job struct {
 	Cut     func(rec *records.Record, left string) `json:"-"` // in a dry run with Level: receives each document that would change, and its remaining text
 }
 
-// Level is what a Job removes.
+// Level is the unit that a Job removes.
 type Level = units.Level
 
 // The levels.

@@ -6,7 +6,7 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
-// A Report is what a job has read and done.
+// A Report has the counts of a job.
 type Report struct {
 	Read     int64 // documents
 	Empty    int64 // documents without words, or without anything to compare
@@ -36,7 +36,7 @@ type Missing struct {
 	N     int64
 }
 
-// report describes what was done.
+// report returns the report of a job that has ended.
 func (d *job) report() *Report {
 	r := &Report{
 		Read: d.read, Empty: d.empty, Bare: d.bare, BadUTF8: d.rejects.BadUTF8, Rejected: d.rejects.N,

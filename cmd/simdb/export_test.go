@@ -169,7 +169,7 @@ func createWith(t *testing.T, path string, o engine.Options, docs []engine.Doc) 
 	}
 }
 
-// contents returns all documents of a database, by ID, and the matches of some of them by NEAR and
+// contents returns all documents of a database, by ID, and the matches of some documents by NEAR and
 // by similarity.
 func contents(t *testing.T, path string) (docs map[string]engine.Doc, answers map[string]string) {
 	t.Helper()

@@ -13,8 +13,8 @@ type shape struct {
 	also    condition
 }
 
-// The logarithms of the probabilities that rules have before labels are divided by what a rule has
-// in addition to a threshold of the first measure.
+// Before labels, a rule with another measure than the first, or with a condition, is less probable: the
+// logarithm of its probability is lower by these amounts.
 const (
 	otherMeasure = 1
 	anyCondition = 0.5

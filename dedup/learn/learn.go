@@ -219,7 +219,7 @@ func (e *UnknownError) Error() string { return fmt.Sprintf("there is no document
 // shown is the number of examples on each side of a rule.
 const shown = 5
 
-// show sets what a rule would drop.
+// show sets examples of both sides of a rule.
 func (c *Corpus) show(l *Lesson, best fitted) {
 	var drops, spares []*traits
 	for _, x := range c.pairs {

@@ -226,13 +226,19 @@ func TestRecurring(t *testing.T) {
 	if got := max(r.upTo(long, nil), r.upTo(long[:1], nil)); got != 0 {
 		t.Errorf("a long difference, or its words, recurs up to %v", got)
 	}
+	for i := range uint64(worddiff.WordRecurs - 1) {
+		r.add(worddiff.Bag{40, 40}, worddiff.Bag{50 + i}, 0.9)
+	}
+	if got := r.upTo(worddiff.Bag{40}, nil); got != 0 {
+		t.Errorf("a word that some differences have twice recurs up to %v", got)
+	}
 	if got := r.upTo(nil, nil); got != 0 {
 		t.Errorf("no difference recurs up to %v", got)
 	}
 }
 
 // TestBelieve compares the errors of all thresholds of all shapes with a count, and the votes with
-// what the fitted rule decides.
+// the decisions of the fitted rule.
 func TestBelieve(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 200 {
@@ -405,7 +411,7 @@ func TestWilson(t *testing.T) {
 }
 
 // TestCrowd learns from pages of one template, of which all pairs match, and which are compared in
-// fewer texts: the pairs stand for all of them.
+// fewer texts: the pairs stand for all pairs.
 func TestCrowd(t *testing.T) {
 	page, docs := strings.Repeat("all pages have these words in common ", 6), []engine.Doc(nil)
 	for i := range 3000 {

@@ -9,7 +9,7 @@ import (
 
 // NewFewExtractor returns an Extractor of documents whose sets are compared with those of a Few.
 // For each match it calls found with the document's position, from 0, and its id. If the
-// documents of a batch have more than most matches, it calls found for some of them, and returns
+// documents of a batch have more than most matches, it calls found for some, and returns
 // many.
 func NewFewExtractor(ctx context.Context, params features.Params, few *setjoin.Few, most int, many error, found func(place int, id string, m setjoin.FewMatch) error) *Extractor {
 	before := 0 // documents of earlier batches

@@ -72,7 +72,7 @@ func TestFoldings(t *testing.T) {
 			t.Errorf("%q and %q are equal", p[0], p[1])
 		}
 	}
-	// Each folding alone, and what it leaves.
+	// Each folding alone, and the text that it leaves.
 	for name, p := range map[string][3]string{
 		"accents": {"é ά كَ שָׁ ё", "e α ك ש е", "ة"}, "arabic": {"كَة أٱى ـ٣", "كه ااي 3", "é"}, "hebrew": {"שָׁ", "ש", "كَ"},
 		"persian": {"یکۀ۳", "يكه3", "ى"}, "greek": {"ΐ ῇς", "ι ησ", "é"}, "width": {"ｶ ﬁ a\u00adb", "カ fi ab", "é"}, "hyphens": {"a-\nb‑c", "ab-c", "é"},
@@ -92,7 +92,7 @@ func TestFoldings(t *testing.T) {
 	}
 }
 
-// TestFoldingsAreFrozen fails if a release of Go or x/text changes what a folding replaces, because
+// TestFoldingsAreFrozen fails if a release of Go or x/text changes the replacements of a folding, because
 // stored fingerprints would then depend on the program.
 func TestFoldingsAreFrozen(t *testing.T) {
 	var all strings.Builder

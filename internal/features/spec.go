@@ -37,7 +37,7 @@ const (
 	Own   Unit = "function" // those that a function of the program yields
 )
 
-// IsGiven reports whether the text of a document is its features, not what they are computed from.
+// IsGiven reports whether the text of a document is its features, and they are not computed from it.
 func IsGiven(u Unit) bool { return u == Set || u == Given }
 
 // Func yields the features of a text, with their weights. See engine.Features.

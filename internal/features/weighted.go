@@ -43,7 +43,7 @@ func (a Weighted) Total() float64 {
 // order of the sets.
 func (a Weighted) JaccardAtLeast(b Weighted, t float64) (score float64, ok bool) {
 	// The sums of smaller and larger weights together are the sum of all, so the difference of the
-	// sums, which only grows, is at most a share of it. Rounding never decides.
+	// sums, which only grows, is at most a share of this sum. Rounding never decides.
 	spare := (a.Total() + b.Total()) * ((1-t)/(1+t) + 1e-9)
 	var least, most sum
 	for x, y := range a.weights(b) {

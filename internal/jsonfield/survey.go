@@ -47,10 +47,10 @@ func kindOf(v []byte) int {
 	return 1
 }
 
-// surveyBytes is what a survey holds of a field, other than its key and example.
+// surveyBytes is the memory of a field in a survey, apart from its key and example.
 const surveyBytes = 512
 
-// Look takes what a document has into the survey, before Given counts it.
+// Look adds the fields of a document to the survey, before Given counts them.
 func (s *Survey) Look(text, fields []byte) error {
 	s.Texts = s.Texts || len(text) > 0
 	return s.walk(&s.Top, fields)
@@ -127,7 +127,7 @@ func (f *Surveyed) Each(path []string, fn func(path []string, f *Surveyed)) {
 	}
 }
 
-// example cuts an example to what shows what a field has.
+// example cuts an example to a length at which it still shows the kind of value.
 func example(s string) string {
 	const longest = 40
 	if utf8.RuneCountInString(s) > longest {

@@ -10,7 +10,7 @@ import (
 
 // A Path is a path as options name it, such as metadata.score, messages[].content or a.*.b: * stands
 // for every key of an object, and [] for every element of a list. A key that equals more of the
-// path, even all of it, has precedence, so that keys with points need no quotes; a.'b.c' has some.
+// path, even the whole path, has precedence, so that keys with points need no quotes; a.'b.c' has some.
 // The zero Path leads to the value itself.
 //
 // Texts are also found in lists for which the path has no []. A string in place of a list, or of an

@@ -142,7 +142,7 @@ func readAPI(t *testing.T, dir string) *api {
 }
 
 // decls returns the declarations in the order of go doc. A method that a type has from an embedded
-// type is not one of them.
+// type is not among these.
 func (a *api) decls() (all []ast.Decl) {
 	values := func(list []*doc.Value) {
 		for _, v := range list {

@@ -20,7 +20,7 @@ import (
 )
 
 // A Rule is an OR of Branches, each an AND of literals. As in SQL, an atom is true, false or
-// unknown; it is unknown if a document lacks what is compared. A literal holds if its atom is true,
+// unknown; it is unknown if a document lacks the value. A literal holds if its atom is true,
 // or with Not if it is false.
 type Rule struct {
 	Text     string // as written
@@ -34,7 +34,7 @@ type Literal struct {
 	Not  bool
 }
 
-// Kind is what an atom compares.
+// Kind is the comparison of an atom.
 type Kind uint8
 
 // The kinds of atoms.
@@ -48,7 +48,7 @@ const (
 	Differ                  // the words that only one text has: what Words says, or what recurs, is not among them
 )
 
-// Of is what an atom of kind Equal compares.
+// Of is the value that an atom of kind Equal compares.
 type Of uint8
 
 // What documents have.

@@ -85,7 +85,7 @@ func textOf(fields []*field, d *Doc) (text string) {
 	return text
 }
 
-// A column numbers what an equality compares: classes with the same number are equal in it.
+// A column numbers the values that an equality compares: classes with the same number are equal in it.
 type column struct {
 	keys    []uint32 // by class; unknown where a document lacks the value
 	numbers map[xxh3.Uint128]uint32
@@ -121,7 +121,7 @@ func (x *column) known(d *Doc) uint32 {
 	return unknown
 }
 
-// hash returns the hash of what is compared; false if there is nothing.
+// hash returns the hash of the value that is compared; false if there is none.
 func (x *column) hash(d *Doc) (hash xxh3.Uint128, ok bool) {
 	x.key, ok = x.append(x.key[:0], d)
 	return xxh3.Hash128(x.key), ok

@@ -1,8 +1,8 @@
 // Package rulejoin joins documents by a rule (package pairrule), exactly. Of each branch of the
 // rule, one join lists pairs, and the rest of the branch is tested on these.
 //
-//	corpus.go    the documents: what the rule compares in each
-//	column.go    what an equality compares
+//	corpus.go    the documents, with the values that the rule compares
+//	column.go    the values of equalities
 //	differ.go    words that stand against others, and differences that recur
 //	test.go      the rule for two documents
 //	plan.go      which join lists the pairs of a branch, by estimated costs
@@ -43,7 +43,7 @@ type Options struct {
 	Apart bool
 }
 
-// A Corpus holds what a rule compares in documents, which are numbered from 0 in the order of
+// A Corpus holds the values that a rule compares in documents, which are numbered from 0 in the order of
 // adding. It is not safe for concurrent use.
 type Corpus struct {
 	N int // documents

@@ -109,7 +109,7 @@ type weighted struct {
 	weight float64
 }
 
-// rounding is a share of a sum of weights that is more than any error of it.
+// rounding is a share of a sum of weights that exceeds any error of the sum.
 const rounding = 1e-9
 
 // mayBeCosine reports whether the texts of two sets may match, given the product of their squared

@@ -149,3 +149,17 @@ def test_documents_are_forgotten(monkeypatch):
     del interview
     with pytest.raises(simdb.ClosedError):
         simdb._library.call(request)
+
+
+def test_fields():
+    """A rule of fields needs no column of texts."""
+    table = {
+        "id": ["1", "2", "3", "4"],
+        "name": ["Acme Lantern Works Ltd", "Acme Lantern Work Ltd", "Acme Lantern Works Ltd", "Norwick Bread"],
+        "street": ["4 Pier Road", "4 Pier Rd", "77 Mill Lane", "4 Pier Road"],
+    }
+    arrow = pytest.importorskip("pyarrow").table(table)
+    for how in ({"levenshtein": "name:0.9,street:0.7"}, {"rule": "LEVENSHTEIN(name) >= 0.9 AND LEVENSHTEIN(street) >= 0.7"}):
+        assert simdb.dedup(table, **how).dropped == simdb.dedup(arrow, **how).dropped == [1]
+    with pytest.raises(simdb.SimdbError, match='no column "text"'):
+        simdb.dedup(arrow, jaccard=0.8)

@@ -78,7 +78,7 @@ func isMessage(head []byte) bool {
 }
 
 // hasHeader reports whether head begins with a complete header, which an empty line ends. Many lines
-// of JSON look like fields, and the expression would read all of them.
+// of JSON look like fields, and the expression would read them all.
 func hasHeader(head []byte) bool {
 	end := max(bytes.Index(head, []byte("\n\n")), bytes.Index(head, []byte("\n\r\n")))
 	return end >= 0 && wholeHeader.Match(head)

@@ -177,7 +177,7 @@ func (in *recordsIn) look(value []byte, path string, depth int) {
 	}
 }
 
-// rankOf returns the rank of records, given the first one and the size of all of them in bytes.
+// rankOf returns the rank of records, given the first one and the size of all records in bytes.
 func (in *recordsIn) rankOf(first []byte, size int) int {
 	var id, content found
 	partialMembers(first, func(key string, value []byte, _ bool) {

@@ -323,6 +323,16 @@ func TestIssues(t *testing.T) {
 	if want := `there is no column "id" (there are "Text"); IDField names another, IDFrom: "line" makes ids`; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
+	names := write(t, []struct{ ID, Name string }{{"a", "ada"}}, 4)
+	if _, err = source(names, records.Options{}); err == nil || !strings.Contains(err.Error(), `there is no column "text"`) {
+		t.Error(err)
+	}
+	if src, err = source(names, records.Options{NoText: true}); err == nil {
+		recs, _, err = readAll(src)
+	}
+	if err != nil || len(recs) != 1 || recs[0].Doc.ID != "a" || !strings.Contains(string(recs[0].Doc.Fields), `"ada"`) {
+		t.Error(recs, err)
+	}
 	if src, err = source(data, records.Options{IDField: "uuid"}); err == nil {
 		recs, _, err = readAll(src)
 	}

@@ -36,7 +36,7 @@ func differ(x, y string) (lacks, adds map[string]int) {
 	return less(wordsOf(x), wordsOf(y)), less(wordsOf(y), wordsOf(x))
 }
 
-// named names what is different, the same for both orders; "" if it is nothing, or too much.
+// named names a difference, the same for both orders; "" if it is nothing, or too much.
 func named(lacks, adds map[string]int) string {
 	total := 0
 	for _, d := range []map[string]int{lacks, adds} {

@@ -1,4 +1,4 @@
-// Package ruletest has random rules of pairs, and a model of what they mean, for tests.
+// Package ruletest has random rules of pairs, and a model of their meaning, for tests.
 package ruletest
 
 import (

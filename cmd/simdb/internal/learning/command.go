@@ -3,7 +3,7 @@
 //
 //	command.go  the flags, and a run
 //	ask.go      the questions
-//	show.go     the rule, and what it would drop
+//	show.go     the rule, and pairs that it would drop
 package learning
 
 import (

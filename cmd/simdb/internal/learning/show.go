@@ -13,7 +13,7 @@ import (
 	"github.com/simdb/simdb/internal/quantity"
 )
 
-// show writes the rule, and says how good it is and what it would drop.
+// show writes the rule, and says how good it is, and names pairs that it would drop.
 func (c *Command) show(a *app.App, l *learn.Lesson) error {
 	text := c.ruleText(l)
 	if outfile.IsStdout(cmp.Or(c.Output, "-")) {

@@ -159,7 +159,7 @@ func (c *Command) sameFlags() string {
 	return b.String()
 }
 
-// featureFlags writes the flags that say what is compared.
+// featureFlags writes the flags of the features.
 func (c *Command) featureFlags(b *flagWriter) {
 	if c.Shingle.N > 0 {
 		b.flag("shingle", string(c.Shingle.Unit)+":"+strconv.Itoa(c.Shingle.N))
