@@ -125,6 +125,12 @@ func TestServedTables(t *testing.T) {
 		}
 		s.Put("/bucket/in/"+name, content)
 	}
+	if code, _, talk := simdbHere(t, "pack", "a.simdb", "s3://bucket/out/a.sst"); code != 0 {
+		t.Error(talk)
+	}
+	if sent, _ := s.Get("/bucket/out/a.sst"); !bytes.Equal(sent, readFile(t, "a.sst")) {
+		t.Errorf("pack to a server: %d bytes", len(sent))
+	}
 	same := func(url string, args ...string) {
 		t.Helper()
 		code, want, _ := simdbHere(t, args...)
@@ -228,6 +234,7 @@ func TestRemoteOutputs(t *testing.T) {
 // overwritten.
 func TestRemoteOutputsHurtNothing(t *testing.T) {
 	s := remoteFiles(t)
+	s.Put("/bucket/in/x.sst", nil)
 	before, _ := s.Names()
 	s.Put("/bucket/in/bad.parquet", []byte("PAR1 and nothing else"))
 	for args, want := range map[string]string{
@@ -238,7 +245,9 @@ func TestRemoteOutputsHurtNothing(t *testing.T) {
 		"dedup s3://bucket/in/bad.parquet -o s3://bucket/out/x.parquet":             "bad.parquet",
 		"pairs a.jsonl -o hf://datasets/owner/name/x.csv":                           "send it by hf upload",
 		"pairs a.jsonl -o s3://bucket/out/x.xlsx":                                   "cannot write Excel",
-		"pack x.simdb s3://bucket/out/x.sst":                                        "a table is written to the disk",
+		"pack x.simdb s3://bucket/out/x.jsonl":                                      "a table",
+		"pack x.simdb s3://bucket/in/x.sst":                                         "x.sst: already exists",
+		"pack x.simdb hf://datasets/owner/name/x.sst":                               "send it by hf upload",
 	} {
 		code, _, talk := simdbHere(t, strings.Fields(args)...)
 		if code == 0 || !strings.Contains(talk, want) {

@@ -1,6 +1,7 @@
 package outfile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,12 +94,9 @@ func (g *Guard) Claim(flag, path string, kind Kind) error {
 	if IsStdout(path) {
 		return g.claim(flag, "-", stdoutInfo())
 	}
-	if kind.fresh && place.IsRemote(path) {
-		return fmt.Errorf("%s: a table is written to the disk: name a file there, and copy it", called(flag, path))
-	}
 	if kind.fresh {
-		if _, err := os.Lstat(path); err == nil {
-			return fmt.Errorf("%s: already exists", called(flag, path))
+		if err := checkFresh(path); err != nil {
+			return fmt.Errorf("%s: %w", called(flag, path), err)
 		}
 	}
 	info, direct, err := g.look(flag, path)
@@ -111,6 +109,24 @@ func (g *Guard) Claim(flag, path string, kind Kind) error {
 		}
 	}
 	return g.claim(flag, path, info)
+}
+
+// checkFresh returns an error if there is a file at path.
+func checkFresh(path string) error {
+	if !place.IsRemote(path) {
+		if _, err := os.Lstat(path); err == nil {
+			return errors.New("already exists")
+		}
+		return nil
+	}
+	if err := place.Writable(path); err != nil {
+		return err
+	}
+	_, err := place.Stat(context.Background(), path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return cmp.Or(Cause(err), errors.New("already exists"))
 }
 
 // CheckInput returns an error if an output of the run would replace a file that the run reads. It

@@ -4,6 +4,7 @@ package place
 
 import (
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"maps"
@@ -185,6 +186,28 @@ func Writable(name string) error { return of(name).Writable(name) }
 
 // Create begins to write a remote file.
 func Create(ctx context.Context, name string) (Upload, error) { return of(name).Create(ctx, name) }
+
+// Put sends a file of the disk to a server, where it replaces a file of that name.
+func Put(ctx context.Context, name, local string) (err error) {
+	f, err := os.Open(local)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	to, err := Create(ctx, name)
+	if err == nil {
+		defer to.Drop()
+		err = to.Send(ctx, f, info.Size(), func() {})
+	}
+	if err == nil {
+		err = to.Publish(ctx)
+	}
+	return failed("write", name, err)
+}
 
 // SameFile reports whether two descriptions are of the same file, like os.SameFile. Descriptions of
 // two versions of a remote file differ.

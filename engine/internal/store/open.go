@@ -258,8 +258,8 @@ func (db *Store) start() {
 	db.WakeCompact()
 }
 
-// openTable opens the table file that is a database.
-func (db *Store) openTable(path string) (*table.Reader, error) {
+// openFile opens the table file that is a database.
+func (db *Store) openFile(path string) (*table.Reader, error) {
 	if t := db.opts.Table; t != nil {
 		return table.OpenReaderAt(t, t.Size(), filepath.Base(path))
 	}
@@ -274,7 +274,7 @@ func (db *Store) openTable(path string) (*table.Reader, error) {
 func openSingle(path string, o Options) (*Store, error) {
 	o.ReadOnly = true
 	db := newDB(path, o)
-	r, err := db.openTable(path)
+	r, err := db.openFile(path)
 	if err != nil {
 		return nil, err
 	}

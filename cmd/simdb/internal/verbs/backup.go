@@ -11,6 +11,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/internal/quantity"
 	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
@@ -59,7 +60,7 @@ func (c *Backup) Run(a *app.App) (err error) {
 // Pack is `simdb pack`.
 type Pack struct {
 	DB     string `arg:"" file:"db" help:"The database."`
-	Output string `arg:"" file:"table" name:"file" help:"The table file to write (.sst); it must not exist."`
+	Output string `arg:"" file:"table" name:"file" help:"The table file to write (.sst), or its URL; it must not exist."`
 }
 
 // Run packs the database.
@@ -71,13 +72,24 @@ func (c *Pack) Run(a *app.App) (err error) {
 	defer inputs.Closing(db, &err)
 	m := a.Meter()
 	defer m.Stop()
-	start := time.Now()
-	err = db.Pack(a.Context(), c.Output, m.Report)
+	start, local := time.Now(), c.Output
+	if place.IsRemote(c.Output) {
+		dir, remove, err := a.Env().TempDir("")
+		if err != nil {
+			return err
+		}
+		defer remove()
+		local = filepath.Join(dir, "packed.sst")
+	}
+	err = db.Pack(a.Context(), local, m.Report)
 	m.Stop()
+	if err == nil && local != c.Output {
+		err = place.Put(a.Context(), c.Output, local)
+	}
 	if err != nil {
 		return err
 	}
-	st, err := os.Stat(c.Output)
+	st, err := os.Stat(local)
 	if err != nil {
 		return err
 	}
