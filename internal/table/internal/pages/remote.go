@@ -90,9 +90,16 @@ func (s *source) misses(c int64) bool { return !s.has(c) && s.busy[c>>6]>>(c&63)
 
 // want announces that data[from:to] will be needed.
 func (s *source) want(from, to int64) {
+	of := s.chunks(from, to)
+	for of.from < of.to && s.has(of.from) {
+		of.from++
+	}
+	if of.from >= of.to { // nothing would take it from the list
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.wanted = append(s.wanted, s.chunks(from, to))
+	s.wanted = append(s.wanted, of)
 }
 
 // need reads data[from:to] and what was announced.
