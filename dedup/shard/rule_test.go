@@ -32,8 +32,9 @@ func TestRules(t *testing.T) {
 	ways := []func(t *testing.T, o Options) error{
 		func(t *testing.T, o Options) error { return run(t, o, 2) }, shuffled,
 	}
-	ran, dropped := 0, 0
+	ran, dropped, cases := 0, 0, 0
 	for i := range exhaustive.Some(t, 80, 800) {
+		cases++
 		rng := rand.New(rand.NewPCG(exhaustive.Seed(t), uint64(i)))
 		var job dedup.Job
 		if n := rng.IntN(8); n < len(jobs) {
@@ -71,7 +72,7 @@ func TestRules(t *testing.T) {
 			t.Fatalf("case %d: %s by %v, %+v", i, o.Command, job.Rule, job)
 		}
 	}
-	if t.Logf("%d rules", ran); ran < 4 || dropped < 10 {
+	if t.Logf("%d rules", ran); ran < cases/3 || cases > 5 && dropped < cases {
 		t.Errorf("only %d rules with %d rows", ran, dropped)
 	}
 }

@@ -22,6 +22,9 @@ import (
 	"github.com/simdb/simdb/engine"
 )
 
+// Times of decisions are in UTC nevertheless. No server runs yet that reads the variable.
+func init() { time.Local = time.FixedZone("east", 3*3600) }
+
 // parsed sets a command to what arguments say.
 func parsed[C any](t *testing.T, args ...string) *C {
 	t.Helper()
@@ -212,8 +215,6 @@ func TestServedToOneOnly(t *testing.T) {
 // Decisions are on the disk when the answer comes, with reviewer and time; the latest of two
 // reviewers holds; dedup and learn read the file as it is.
 func TestServedDecisions(t *testing.T) {
-	defer func(was *time.Location) { time.Local = was }(time.Local)
-	time.Local = time.FixedZone("east", 3*3600) // times are in UTC nevertheless
 	documents, audit := corpus(t)
 	file := strings.TrimSuffix(audit, ".jsonl") + ".decisions.jsonl"
 	address, wait := served(t, audit)
