@@ -76,7 +76,8 @@ func (c *Corpus) Plan() (all []Driver, err error) {
 				each = textCost
 			}
 			if cost := each*candidates + joinCost*float64(c.n); cost < least {
-				best, least = Driver{Branch: n, Equal: equal, Join: atom, Pairs: int64(candidates)}, cost
+				most := float64(c.n) * float64(c.n-1) / 2 // a pair is a candidate as often as it shares an element
+				best, least = Driver{Branch: n, Equal: equal, Join: atom, Pairs: int64(min(candidates, most))}, cost
 			}
 		}
 		best.text = c.describe(&best)
