@@ -233,7 +233,7 @@ func (db *DB) Metrics() Metrics {
 		CacheSize: cache.Size, CacheBytes: cache.Used, CacheHits: cache.Hits, CacheMisses: cache.Misses,
 		Puts: c.Puts.Load(), Deletes: c.Deletes.Load(), Batches: c.Batches.Load(), Queries: c.Queries.Load(),
 		Flushes: c.Flushes.Load(), Compactions: c.Compactions.Load(), BytesFlushed: c.BytesFlushed.Load(),
-		BytesLoaded: c.BytesLoaded.Load(), BytesCompacted: c.BytesCompacted.Load(), WALBytes: c.WALBytes.Load(), BytesScrubbed: c.BytesScrubbed.Load(), CatalogBytes: db.s.CatalogBytes(),
+		BytesLoaded: c.BytesLoaded.Load(), BytesCompacted: c.BytesCompacted.Load(), WALBytes: c.WALBytes.Load(), BytesScrubbed: c.BytesScrubbed.Load(), CatalogBytes: c.CatalogBytes.Load(),
 		TablesMerged: c.Merged.Load(), BytesMerged: c.BytesMerged.Load(), CompactionTime: time.Duration(c.CompactTime.Load()),
 		Merging: len(running), Running: mergeEvents(running), Past: mergeEvents(past), Damaged: damaged,
 		Stalls: c.Stalls.Load(), StallTime: time.Duration(c.StallTime.Load()), SlowTime: time.Duration(c.SlowTime.Load()),

@@ -141,3 +141,31 @@ func TestSharedFamilies(t *testing.T) {
 		}
 	}
 }
+
+// TestSharedMetrics reads the metrics of a database while turns end, which closes the catalog: the bytes
+// that it has written are counted over all turns.
+func TestSharedMetrics(t *testing.T) {
+	db, err := Open(t.TempDir()+"/x.simdb", &Options{Shared: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	last := int64(0)
+	for i := range 10 {
+		if err := db.Put(t.Context(), Doc{ID: strconv.Itoa(i), Text: "some words"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		grown := db.Metrics().CatalogBytes
+		if grown <= last {
+			t.Fatalf("the catalog has written %d bytes after flush %d, %d before", grown, i, last)
+		}
+		for end := time.Now().Add(8 * time.Millisecond); time.Now().Before(end); time.Sleep(time.Millisecond) { // the turn ends
+			if last = db.Metrics().CatalogBytes; last < grown {
+				t.Fatalf("the catalog has written %d bytes, %d before", last, grown)
+			}
+		}
+	}
+}

@@ -308,7 +308,7 @@ func (db *Store) editCatalog(e catalog.Edit) error {
 	if e.SetOptions == nil { // not the time to live: another process may have changed it
 		e.SetOptions = map[string]string{catalog.OptionEdited: db.edited()}
 	}
-	if err := db.cat.Apply(e); err != nil {
+	if err := db.applyEdit(e); err != nil {
 		return fmt.Errorf("updating the catalog: %w", err)
 	}
 	db.mu.Lock()
@@ -317,6 +317,15 @@ func (db *Store) editCatalog(e catalog.Edit) error {
 	db.Tables.Name(e.AddTables)
 	db.changed()
 	return nil
+}
+
+// applyEdit changes the catalog, which is open, and counts the bytes: Metrics must not look at a
+// catalog that the end of a turn closes.
+func (db *Store) applyEdit(e catalog.Edit) error {
+	before := db.cat.Written()
+	err := db.cat.Apply(e)
+	db.Counts.CatalogBytes.Add(db.cat.Written() - before)
+	return err
 }
 
 // openForEdit opens the catalog, which the end of a turn closes.

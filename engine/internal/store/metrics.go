@@ -14,7 +14,7 @@ type Counts struct {
 	Flushes, Compactions, Merged              atomic.Int64
 	BytesFlushed, BytesLoaded, BytesCompacted atomic.Int64
 	BytesMerged, CompactTime                  atomic.Int64
-	WALBytes, BytesScrubbed                   atomic.Int64
+	WALBytes, BytesScrubbed, CatalogBytes     atomic.Int64
 	Stalls, StallTime, SlowTime               atomic.Int64
 }
 
@@ -41,14 +41,6 @@ func (m *Counts) compacted(did *merges.Stats) {
 	m.BytesMerged.Add(did.InputBytes)
 	m.BytesCompacted.Add(did.Bytes)
 	m.CompactTime.Add(int64(did.Duration))
-}
-
-// CatalogBytes returns how many bytes changes of the catalog have written.
-func (db *Store) CatalogBytes() int64 {
-	if db.cat == nil {
-		return 0
-	}
-	return db.cat.Written()
 }
 
 // Merges returns the running merges and the most recently ended ones.

@@ -364,7 +364,7 @@ func (db *Store) markClosed() {
 	}
 	err := db.openForEdit()
 	if err == nil {
-		err = db.cat.Apply(catalog.Edit{SetClosed: &db.newestLog})
+		err = db.applyEdit(catalog.Edit{SetClosed: &db.newestLog})
 	}
 	if err != nil {
 		db.log.Warn("recording in the catalog where the log ended", "path", db.Path, "err", err)
