@@ -260,7 +260,7 @@ func TestRefuses(t *testing.T) {
 		{append(inputs, "-o", "out.jsonl"), "name a folder"},
 		{[]string{here + "none-*.jsonl", "-o", "out/"}, "there is no such file"},
 		{append(inputs, "-o", "out/", "--keep", "longest"), "keep the first"},
-		{append(inputs, "-o", "out/", "--within", "0.9"), "by Jaccard, Near or Seen"},
+		{append(inputs, "-o", "out/", "--within", "0.9"), "by Jaccard, a rule with it, Near or Seen"},
 		{append(inputs, "-o", "out/", "--audit", "a.jsonl"), "into the folder"},
 		{append(inputs, "-o", "out/", "--against", inputs[0]), "--against cannot be used with many workers"},
 		{append(inputs, "-o", "out/", "--level", "line"), "--level cannot be used with many workers: they do this only for texts that have been seen"},
