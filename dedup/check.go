@@ -14,7 +14,7 @@ import (
 	"github.com/simdb/simdb/records/inputs"
 )
 
-// texts are the options, besides Fold, that select what part of a text is compared.
+// texts are the options, other than Fold, that select what part of a text is compared.
 var texts = []string{"Shingle", "Symbols", "Fields", "StopWords", "RequireWords", "Mask", "MinWords", "Bits", "SetField", "FeaturesField", "Compute", "Weights", "Ignore", "IgnoreCommon"}
 
 // workers stands for a job that many workers share; it is not an option.

@@ -74,7 +74,7 @@ type Documents struct {
 	sample  *listSample       // nil for all
 	allowed bool              // the database has allowed pairs
 	damaged []error           // files that could not be read to the end
-	texts   *corpus.TextStore // by number of a document; nil if not asked for
+	texts   *corpus.TextStore // by number of a document; nil if not needed
 	last    [2]struct {       // the documents of the last row; of a cluster, the one to keep and a member
 		n  uint32
 		id string

@@ -22,7 +22,7 @@ import (
 type ruleRows struct {
 	c      *rulejoin.Corpus
 	ids    *corpus.Listing
-	texts  *corpus.TextStore // nil if no words are asked for
+	texts  *corpus.TextStore // nil if rows have no words
 	split  features.Spec     // into words
 	known  uint32            // documents of the collection
 	remove func()            // removes the temporary folder

@@ -193,8 +193,8 @@ func contents(t *testing.T, path string) (docs map[string]engine.Doc, answers ma
 	return docs, answers
 }
 
-// equalDatabases compares two databases. If anew is set, the JSON text of fields may differ.
-func equalDatabases(t *testing.T, a, b string, anew bool) {
+// equalDatabases compares two databases. If rewritten is set, the JSON text of fields may differ.
+func equalDatabases(t *testing.T, a, b string, rewritten bool) {
 	t.Helper()
 	one, of1 := contents(t, a)
 	two, of2 := contents(t, b)
@@ -203,12 +203,12 @@ func equalDatabases(t *testing.T, a, b string, anew bool) {
 	}
 	for id, x := range one {
 		y := two[id]
-		if !anew {
+		if !rewritten {
 			x.Fields, y.Fields = oneLine(x.Fields), oneLine(y.Fields)
 		} else if !reflect.DeepEqual(decoded(t, x.Fields), decoded(t, y.Fields)) {
 			t.Errorf("fields of %q: %s and %s", id, x.Fields, y.Fields)
 		}
-		if anew {
+		if rewritten {
 			x.Fields, y.Fields = nil, nil
 		}
 		if !reflect.DeepEqual(x, y) {

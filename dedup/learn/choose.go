@@ -129,7 +129,7 @@ func (b *belief) mean(all []example) (t float64) {
 }
 
 // choose returns the most probable shape with its expected threshold. If no label says that a pair
-// which the condition accepts is the same, the labels say nothing about the threshold besides the
+// which the condition accepts is the same, the labels say nothing about the threshold other than the
 // condition: then it is that of the measure alone, which all labels choose.
 func choose(shapes []shape, all []example) fitted {
 	best := believe(shapes[0], all)

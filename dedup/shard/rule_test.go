@@ -20,7 +20,7 @@ import (
 )
 
 // TestRules compares jobs by rules with one machine, whose results package rulejoin compares with brute
-// force: random rules beside a JACCARD that finds the pairs, and the short forms.
+// force: random rules with a JACCARD that finds the pairs, and the short forms.
 func TestRules(t *testing.T) {
 	settled, err := dedup.ParsePairRule("JACCARD >= 0.4 AND a.year = b.year") // of which one machine makes a criterion
 	if err != nil {

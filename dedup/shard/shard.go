@@ -8,7 +8,7 @@
 //	    for each key, anywhere: Run
 //
 // Run is the driver without an engine: processes share a folder. Package dedup/internal/stages
-// explains why the result equals that of one machine. Package dedup passes over the inputs, and
+// explains why the result equals that of one machine. Package dedup reads the inputs, and
 // package corpus joins.
 //
 //	shard.go  jobs and steps

@@ -14,7 +14,7 @@ import (
 	"github.com/simdb/simdb/internal/place"
 )
 
-// pieces reads exactly the parts of a file that it is asked for, from several goroutines. It has the
+// pieces reads exactly the requested parts of a file, from several goroutines. It has the
 // end of the file, from byte end on, in memory.
 type pieces struct {
 	ctx  context.Context
@@ -74,7 +74,7 @@ func (p *pieces) ReadAt(b []byte, off int64) (n int, err error) {
 		s := &stream{ctx: p.ctx, t: p.t, of: p.of, off: from, end: min(off+int64(len(b)), p.end)}
 		got, err = io.ReadFull(s, b[n:n+int(s.end-from)])
 		s.disconnect()
-		if n += got; err == io.ErrUnexpectedEOF && got > 0 { // a server may send less than it was asked for
+		if n += got; err == io.ErrUnexpectedEOF && got > 0 { // a server may send less than requested
 			err = nil
 		}
 	}

@@ -82,7 +82,7 @@ func (r *ranges) load(off, n, run int64) error {
 	defer s.disconnect()
 	data := make([]byte, n)
 	got, err := io.ReadFull(&s, data)
-	if err != nil && (err != io.ErrUnexpectedEOF || off+int64(got) <= wanted) { // a server may send less than it was asked for
+	if err != nil && (err != io.ErrUnexpectedEOF || off+int64(got) <= wanted) { // a server may send less than requested
 		return err
 	}
 	r.mu.Lock()

@@ -234,7 +234,7 @@ func (db *Store) endTurnLocked() bool {
 			}
 		}
 	} else {
-		db.readTo.txid = 0 // makes the next read begin anew: own frames may be in the log or not
+		db.readTo.txid = 0 // makes Refresh read everything: own frames may be in the log or not
 	}
 	if db.cat != nil {
 		if err := db.cat.Close(); err != nil {

@@ -251,7 +251,7 @@ func distance(r *dedup.AuditRow) *int {
 type weakEdge struct {
 	cluster uint32
 	risk    risk
-	size    int64 // documents besides the keeper
+	size    int64 // documents other than the keeper
 	keeper  string
 }
 

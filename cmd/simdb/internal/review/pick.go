@@ -163,7 +163,7 @@ func (s *sampler) cut() {
 // shown returns the number of pairs of the sample.
 func (s *sampler) shown() int64 { return int64(min(len(s.all), s.n)) }
 
-// addDrawn adds the clusters of the sample, given how many documents besides the keeper the pairs
+// addDrawn adds the clusters of the sample, given how many documents other than the keeper the pairs
 // of each cluster have.
 func (j *job) addDrawn(sizes map[uint32]int64) {
 	j.drawn.cut()

@@ -164,7 +164,7 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// TestSample draws pairs: as many as asked for, the same whatever the order of the rows, others with
+// TestSample draws pairs: as many as requested, the same whatever the order of the rows, others with
 // another seed, each about equally often.
 func TestSample(t *testing.T) {
 	r := rand.New(rand.NewPCG(42, 1))

@@ -19,7 +19,7 @@ func (c *counting) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // TestWanted announces parts: those that are missing are read together with the next part, and others
-// are forgotten, also in a session that announces the same parts for ever.
+// are forgotten, also in a session that announces the same parts again and again.
 func TestWanted(t *testing.T) {
 	file := make([]byte, 100*chunk+5)
 	for i := range file {
