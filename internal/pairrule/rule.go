@@ -170,7 +170,7 @@ func (r *Rule) Literal(l Literal) string {
 // files.
 func (r *Rule) ComparesText() bool {
 	return slices.ContainsFunc(r.Atoms, func(a Atom) bool {
-		return a.Fields == nil && (a.Kind != Equal || a.Of != File && a.Of != Folder)
+		return a.Fields == nil && !a.OfFile()
 	})
 }
 
