@@ -22,7 +22,6 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/internal/quantity"
-	"github.com/simdb/simdb/internal/vfs"
 )
 
 // server shows the page at http://127.0.0.1:PORT/SECRET/. Only programs of this machine reach the
@@ -264,27 +263,13 @@ func (s *server) decide(w http.ResponseWriter, r *http.Request) {
 	w.Write(line)
 }
 
-// appendLine appends a line to a file and syncs it. If it cannot be written whole, none of it stays,
-// unless another process has appended to the file meanwhile.
+// appendLine appends a line to a file.
 func appendLine(path string, line []byte) (err error) {
 	f, err := app.OpenToAppend(path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	n, err := f.Write(line)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err == nil && info.Size() == 0 { // the file may be new
-		err = vfs.Disk.SyncDir(filepath.Dir(path))
-	}
-	if now, failed := f.Stat(); err != nil && failed == nil && now.Size() == info.Size()+int64(n) {
-		err = errors.Join(err, f.Truncate(info.Size()))
-	}
+	_, err = app.AppendLine(f, line)
 	return err
 }
