@@ -145,7 +145,14 @@ func (j *job) setText(d *Doc, text string) {
 func (j *job) tellLeftOut(clusters []Cluster, n int) {
 	j.page.Clusters = clusters[:n]
 	if j.sel.Sample > 0 {
-		j.notice("The page shows %s drawn at random with --seed %d, of %s.", quantity.Count(j.drawn.shown(), "pair"), j.sel.Seed, quantity.Number(j.drawn.pairs))
+		shown := int64(0)
+		for i := range j.page.Clusters {
+			shown += int64(len(j.page.Clusters[i].Members))
+		}
+		j.notice("The page shows %s drawn at random with --seed %d, of %s.", quantity.Count(shown, "pair"), j.sel.Seed, quantity.Number(j.drawn.pairs))
+		if left := j.drawn.shown() - shown; left > 0 {
+			j.notice("%s left out, so that what is here is not random: the page holds at most %s of text. Draw fewer pairs.", quantity.Plain(left, "pair is", "pairs are"), quantity.Bytes(pageBytes))
+		}
 	} else if left := j.pick.clusters - int64(n); left > 0 {
 		why := "--limit shows more"
 		if n < len(clusters) {

@@ -197,6 +197,16 @@ func TestSample(t *testing.T) {
 	}
 }
 
+// TestSampleWithoutRoom says how many pairs of a sample are on a page that has no space for all.
+func TestSampleWithoutRoom(t *testing.T) {
+	j := &job{sel: Selection{Sample: 6, Seed: 1}, drawn: sampler{n: 6, pairs: 40, all: make([]drawn, 6)}}
+	clusters := []Cluster{{Members: make([]Doc, 2)}, {Members: make([]Doc, 3)}, {Members: make([]Doc, 1)}}
+	j.tellLeftOut(clusters, 1)
+	if got := fmt.Sprint(j.page.Notices); !strings.Contains(got, "shows 2 pairs drawn at random with --seed 1, of 40.") || !strings.Contains(got, "4 pairs are left out") {
+		t.Error(got)
+	}
+}
+
 // run runs a command.
 func run(t *testing.T, c interface{ Run(*app.App) error }) {
 	t.Helper()
