@@ -193,7 +193,7 @@ func selectionOf(query url.Values, flags Selection) (sel Selection, err error) {
 		seed, wrong := strconv.ParseUint(text, 10, 64)
 		sel.Seed, err = seed, cmp.Or(err, wrong)
 	}
-	return sel, err
+	return sel, cmp.Or(err, sel.check())
 }
 
 // same reports whether two selections are the same.
@@ -228,7 +228,8 @@ func (s *server) picture(w http.ResponseWriter, r *http.Request, path string) {
 	http.ServeContent(w, r, "", time.Time{}, f)
 }
 
-// maxDecision is the size of a request with a decision: two ids of which each byte is escaped.
+// maxDecision is the size of a request with a decision, and of its line: two ids of which each byte
+// is escaped. Longer lines could not be read again.
 const maxDecision = 1 << 20
 
 // decide appends a decision to the file, and answers once it is on the disk.
@@ -251,6 +252,10 @@ func (s *server) decide(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	d.At = time.Now().UTC().Truncate(time.Millisecond)
 	line, err := json.Marshal(d)
+	if len(line) > maxDecision {
+		http.Error(w, "the decision is too long", http.StatusBadRequest)
+		return
+	}
 	if err == nil {
 		err = appendLine(s.c.decisionsPath(), append(line, '\n'))
 	}
