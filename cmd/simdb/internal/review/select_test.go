@@ -207,6 +207,28 @@ func TestSampleWithoutRoom(t *testing.T) {
 	}
 }
 
+// TestRowsWithoutRoom gives the texts that have space to the first clusters of the page.
+func TestRowsWithoutRoom(t *testing.T) {
+	documents, _ := corpus(t)
+	db := filepath.Join(filepath.Dir(documents), "x.simdb")
+	run(t, parsed[loading.Load](t, db, documents, "--id-field", "meta.key", "--text-field", "parts[].body"))
+	j := &job{a: app.NewQuiet(t.Context(), nil), c: parsed[Command](t, "rows.jsonl", db, "-o", "x.html"), rows: &rowsHead{}, room: 1}
+	var clusters []Cluster
+	for i := 38; i > 4; i -= 2 {
+		clusters = append(clusters, Cluster{Keeper: Doc{ID: fmt.Sprint("d", i)}, Members: []Doc{{ID: fmt.Sprint("d", i+1)}}})
+	}
+	if err := j.readDocuments(clusters); err != nil {
+		t.Fatal(err)
+	}
+	for i := range clusters {
+		for n, d := range clusters[i].docs() {
+			if (d.Text != nil) != (i+n == 0) || d.Text == nil && !strings.Contains(d.Note, "too large") {
+				t.Errorf("document %d of cluster %d: %v, %s", n, i, d.Text, d.Note)
+			}
+		}
+	}
+}
+
 // run runs a command.
 func run(t *testing.T, c interface{ Run(*app.App) error }) {
 	t.Helper()
