@@ -97,7 +97,10 @@ func (j *job) listedRows(f func(r *dedup.AuditRow)) error {
 		if err == io.EOF {
 			return nil
 		}
-		if err == nil && n > 0 {
+		if err != nil {
+			return fmt.Errorf("%s: %w", j.c.Data, err)
+		}
+		if n > 0 {
 			line, _ := r.FieldPos(0)
 			err = add(int64(line), j.rows.object(values))
 		}

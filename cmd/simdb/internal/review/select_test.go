@@ -229,6 +229,21 @@ func TestRowsWithoutRoom(t *testing.T) {
 	}
 }
 
+// TestForeignScores draws no more bars than there are scores from 0 to 1, whatever the scores of rows.
+func TestForeignScores(t *testing.T) {
+	of := newTally()
+	for i := range 1000 {
+		of.add(new(float64(-i)), nil)
+		of.add(new(float64(i)), nil)
+	}
+	for _, score := range []float64{-1e308, 1e308, 0.5} {
+		of.add(&score, nil)
+	}
+	if len(of.scores) != 3 || of.scores[0] != 1002 || of.scores[25] != 1 || of.scores[49] != 1000 {
+		t.Error(of.scores)
+	}
+}
+
 // run runs a command.
 func run(t *testing.T, c interface{ Run(*app.App) error }) {
 	t.Helper()
@@ -344,7 +359,7 @@ func TestWrongRows(t *testing.T) {
 		{[]string{in("a.jsonl", `{"a":"x","b":"y","score":1}`+"\n{")}, "a.jsonl:2: "},
 		{[]string{in("b.jsonl", `{"a":"x","b":"y","score":1}`+"\n"+`{"a":"x"}`)}, "b.jsonl:2: the row does not name two documents"},
 		{[]string{in("c.csv", "cluster,id,keep,score\n1,x,false,1\n")}, "c.csv:2: no row before it is the document to keep of cluster 1"},
-		{[]string{in("d.csv", "a,b,score\nx,y\n")}, "wrong number of fields"},
+		{[]string{in("d.csv", "a,b,score\nx,y\n")}, "d.csv: record on line 2: wrong number of fields"},
 		{[]string{in("e.csv", "query,id,score\nx,y,0.9\n"), docs}, "rows of join need the two arguments of join"},
 		{[]string{in("f.jsonl", head), docs}, "f.jsonl is an audit, which says where the documents are: leave out"},
 		{[]string{in("g.jsonl", head), "--near", "3"}, "other criteria are for a database"},
