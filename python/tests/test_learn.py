@@ -64,6 +64,16 @@ def test_prompt(monkeypatch, capsys):
     assert simdb.learn(TABLE).labels == [] and "no rule" in capsys.readouterr().out
 
 
+def test_prompt_of_hostile_texts(monkeypatch, capsys):
+    """Texts and ids do not control the terminal."""
+    answers(monkeypatch, lambda n: "q")
+    text = "one two three\x1b[2J four\nfive \u202esix seven\u00a0eight"
+    simdb.learn({"id": ["a\x1b]0;title\x07", "b"], "text": [text, text + " nine"]})
+    shown = capsys.readouterr().out
+    assert "1 of 30: a\\x1b]0;title\\x07 and b" in shown and "three\\x1b[2J four\\nfive \\u202esix seven\u00a0eight" in shown
+    assert not set(shown) & {"\x1b", "\x07", "\u202e"}
+
+
 def test_prompt_to_the_end(monkeypatch, capsys):
     """Answers choose the rule of an interview; another one goes on with its labels, and asks about other pairs."""
     monkeypatch.setattr("simdb._notebook._prompt", lambda interview: None)

@@ -12,6 +12,8 @@ from ._learn import Interview
 
 _ANSWERS = {"y": True, "yes": True, "n": False, "no": False, "s": None, "skip": None}
 
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb]")  # of a terminal, and directions
+
 
 def hold(interview: Interview) -> None:
     """Asks the questions: with buttons, and returns at once, or through ``input``, and returns when all are answered."""
@@ -72,7 +74,8 @@ def _prompt(interview: Interview) -> None:
     """Asks through ``input``. The end of the input ends the interview."""
     while interview.pair is not None:
         pair = interview.pair
-        print(f"\n{interview.asked + 1} of {interview.ask}: {pair.a} and {pair.b}", *pair.lines, sep="\n    ")
+        head = f"{interview.asked + 1} of {interview.ask}: {pair.a} and {pair.b}"
+        print("\n" + _one_line(head), *map(_one_line, pair.lines), sep="\n    ")
         said: Optional[str] = None
         while said is None:
             try:
@@ -88,6 +91,11 @@ def _prompt(interview: Interview) -> None:
             else:
                 said = None
     print(_ending(interview))
+
+
+def _one_line(text: str) -> str:
+    """Returns a text for a terminal: what would control it is escaped, as by ``simdb learn``."""
+    return _CONTROLS.sub(lambda c: c[0].encode("unicode_escape").decode(), text)
 
 
 def _ending(interview: Interview) -> str:

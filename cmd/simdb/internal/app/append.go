@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
+
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 // OpenToAppend opens a file of JSON lines to append lines to it, and creates it if there is none.
@@ -37,4 +40,43 @@ func OpenToAppend(path string) (_ *os.File, err error) {
 		_, err = f.WriteString("\n")
 	}
 	return f, err
+}
+
+// AppendLine appends a line to a file that OpenToAppend has opened, and syncs it. It returns the size
+// of the file before. If the line cannot be written whole, none of it stays, unless another process
+// has appended to the file meanwhile.
+func AppendLine(f *os.File, line []byte) (before int64, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	before = info.Size()
+	n, err := f.Write(line)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err == nil && before == 0 { // the file may be new
+		err = vfs.Disk.SyncDir(filepath.Dir(f.Name()))
+	}
+	if err != nil {
+		_, failed := TakeBack(f, before, before+int64(n))
+		err = errors.Join(err, failed)
+	}
+	return before, err
+}
+
+// TakeBack removes the end of a file from a size on, and reports whether it did: it leaves a file that
+// has not the size want, as another process has appended to it, and one that was replaced by another.
+func TakeBack(f *os.File, from, want int64) (bool, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	now, err := os.Stat(f.Name())
+	if err != nil || !os.SameFile(info, now) || now.Size() != want {
+		return false, err
+	}
+	// By its name: on Windows, a file that is opened to append has no right to be cut.
+	err = os.Truncate(f.Name(), from)
+	return err == nil, err
 }

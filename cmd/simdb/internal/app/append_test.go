@@ -34,3 +34,40 @@ func TestOpenToAppend(t *testing.T) {
 		}
 	}
 }
+
+// TestTakeBack takes a line back, unless another process has appended to the file or replaced it.
+func TestTakeBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "answers.jsonl")
+	f, err := OpenToAppend(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	append := func(line string) int64 {
+		before, err := AppendLine(f, []byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return before
+	}
+	check := func(from, want int64, done bool, left string) {
+		t.Helper()
+		ok, err := TakeBack(f, from, want)
+		if got, failed := os.ReadFile(path); ok != done || err != nil || failed != nil || string(got) != left {
+			t.Errorf("%v, %v, %v; left %q, want %q", ok, err, failed, got, left)
+		}
+	}
+	if a, b := append("a\n"), append("b\n"); a != 0 || b != 2 {
+		t.Errorf("lines at %d and %d", a, b)
+	}
+	check(2, 4, true, "a\n")
+	append("c\n")
+	check(0, 2, false, "a\nc\n")
+	if err := os.Rename(path, path+".old"); err != nil {
+		t.Skip(err) // a system that does not rename open files
+	}
+	if err := os.WriteFile(path, []byte("new\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	check(2, 4, false, "new\n")
+}

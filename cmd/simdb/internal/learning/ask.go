@@ -32,19 +32,13 @@ func (c *Command) ask(a *app.App, corpus *learn.Corpus, path string, labels []le
 	return labels, err
 }
 
-// A labelFile is the file that answers are appended to.
-type labelFile interface {
-	io.Writer
-	Truncate(size int64) error
-	Stat() (os.FileInfo, error)
-}
-
 // interview asks about up to n pairs, and appends each answer but a skip to a file. Back takes the last
-// answer of this interview out of the file, and asks again. It returns all labels, also those before
+// answer of this interview out of the file, and asks again, unless another process has appended to the
+// file. It returns all labels, also those before
 // an interruption.
-func interview(ctx context.Context, corpus *learn.Corpus, labels []learn.Label, n int, in io.Reader, out io.Writer, to labelFile) ([]learn.Label, error) {
+func interview(ctx context.Context, corpus *learn.Corpus, labels []learn.Label, n int, in io.Reader, out io.Writer, to *os.File) ([]learn.Label, error) {
 	lines, failed := linesOf(in)
-	var given []int64 // by answer: the size of the file before it
+	var given [][2]int64 // by answer: the sizes of the file before and after it
 	var skipped []learn.Label
 	for len(given)+len(skipped) < n {
 		p, ok, err := corpus.Ask(labels, skipped)
@@ -75,24 +69,28 @@ func interview(ctx context.Context, corpus *learn.Corpus, labels []learn.Label, 
 				fmt.Fprintln(out, "There is no answer to take back.")
 				continue
 			}
-			if err := to.Truncate(given[len(given)-1]); err != nil {
+			last := given[len(given)-1]
+			ok, err := app.TakeBack(to, last[0], last[1])
+			if err != nil {
 				return labels, err
+			}
+			if !ok {
+				fmt.Fprintf(out, "Another program has appended to %s: the answer stays.\n", app.OneLine(to.Name()))
+				continue
 			}
 			given, labels = given[:len(given)-1], labels[:len(labels)-1]
 			continue
 		}
-		info, err := to.Stat()
-		if err != nil {
-			return labels, err
-		}
 		line, err := json.Marshal(l)
-		if err == nil {
-			_, err = to.Write(append(line, '\n'))
-		}
 		if err != nil {
 			return labels, err
 		}
-		given, labels = append(given, info.Size()), append(labels, l)
+		line = append(line, '\n')
+		before, err := app.AppendLine(to, line)
+		if err != nil {
+			return labels, err
+		}
+		given, labels = append(given, [2]int64{before, before + int64(len(line))}), append(labels, l)
 	}
 	return labels, nil
 }

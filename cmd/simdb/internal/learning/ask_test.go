@@ -100,6 +100,43 @@ func TestInterview(t *testing.T) {
 	}
 }
 
+// TestBackBesideAnother takes no answer back after which another program has appended one.
+func TestBackBesideAnother(t *testing.T) {
+	var docs []engine.Doc
+	for i := range 8 {
+		docs = append(docs, engine.Doc{ID: fmt.Sprint(i), Text: fmt.Sprintf("w%d one two three four five six", i/2)})
+	}
+	corpus, err := learn.New(t.Context(), docs, learn.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "labels.jsonl")
+	f, err := app.OpenToAppend(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	const foreign = "{\"a\":\"x\",\"b\":\"y\",\"same\":true}\n"
+	var out strings.Builder
+	both := writerFunc(func(b []byte) (int, error) {
+		if strings.Contains(string(b), "2 of 4: ") && !strings.Contains(out.String(), "2 of 4: ") {
+			if _, err := app.AppendLine(f, []byte(foreign)); err != nil {
+				t.Error(err)
+			}
+		}
+		return out.Write(b)
+	})
+	got, err := interview(t.Context(), corpus, nil, 4, strings.NewReader("y\nb\nq\n"), both, f)
+	written, failed := learn.ReadLabels(t.Context(), path)
+	if err != nil || failed != nil || len(got) != 1 || len(written) != 2 || !strings.Contains(out.String(), "the answer stays") {
+		t.Errorf("labels %v, %v; written %v, %v:\n%s", got, err, written, failed, out.String())
+	}
+}
+
+type writerFunc func(b []byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
+
 // TestDifference shows two texts and where they differ.
 func TestDifference(t *testing.T) {
 	long := strings.Repeat("word ", 100)

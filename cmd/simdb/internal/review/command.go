@@ -24,6 +24,7 @@ package review
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -85,14 +86,25 @@ func (c *Command) Validate() error {
 		return errors.New("--files, --images, --exclude and --hidden are for rows: an audit of dedup says which files were read")
 	case c.Output != "" && c.Port != 0:
 		return errors.New("--port is for a page that is shown: -o writes one")
-	case c.From != nil && c.To != nil && *c.From > *c.To:
-		return fmt.Errorf("--from %g is greater than --to %g", *c.From, *c.To)
 	case c.Output == "" && c.Decisions == "" && (c.Data == "-" || strings.ContainsAny(c.Data, "*?[") || strings.Contains(c.Data, "://")):
 		return errors.New("give a file for the decisions with --decisions FILE, or with -o a file for the page")
 	case c.Decisions == "-":
 		return errors.New("--decisions -: decisions are appended to a file")
 	case c.Undecided && c.Output != "" && c.Decisions == "":
 		return errors.New("--undecided needs --decisions FILE")
+	}
+	return c.Selection.check()
+}
+
+// check checks the bounds of a selection. JSON has no infinite numbers.
+func (s *Selection) check() error {
+	for _, bound := range []*float64{s.From, s.To} {
+		if bound != nil && (math.IsNaN(*bound) || math.IsInf(*bound, 0)) {
+			return fmt.Errorf("--from and --to are finite numbers, not %g", *bound)
+		}
+	}
+	if s.From != nil && s.To != nil && *s.From > *s.To {
+		return fmt.Errorf("--from %g is greater than --to %g", *s.From, *s.To)
 	}
 	return nil
 }
@@ -145,7 +157,14 @@ func (j *job) setText(d *Doc, text string) {
 func (j *job) tellLeftOut(clusters []Cluster, n int) {
 	j.page.Clusters = clusters[:n]
 	if j.sel.Sample > 0 {
-		j.notice("The page shows %s drawn at random with --seed %d, of %s.", quantity.Count(j.drawn.shown(), "pair"), j.sel.Seed, quantity.Number(j.drawn.pairs))
+		shown := int64(0)
+		for i := range j.page.Clusters {
+			shown += int64(len(j.page.Clusters[i].Members))
+		}
+		j.notice("The page shows %s drawn at random with --seed %d, of %s.", quantity.Count(shown, "pair"), j.sel.Seed, quantity.Number(j.drawn.pairs))
+		if left := j.drawn.shown() - shown; left > 0 {
+			j.notice("%s left out, so that what is here is not random: the page holds at most %s of text. Draw fewer pairs.", quantity.Plain(left, "pair is", "pairs are"), quantity.Bytes(pageBytes))
+		}
 	} else if left := j.pick.clusters - int64(n); left > 0 {
 		why := "--limit shows more"
 		if n < len(clusters) {

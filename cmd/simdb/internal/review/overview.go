@@ -22,11 +22,12 @@ func newTally() tally { return tally{map[int]int64{}, map[int]int64{}, map[int64
 // scoreSteps is the number of bars for scores from 0 to 1.
 const scoreSteps = 50
 
-// add counts the pair of a member and its keeper.
+// add counts the pair of a member and its keeper. Scores of rows that others wrote may be any numbers:
+// those below 0 and above 1 are in the first and the last bar.
 func (t *tally) add(score *float64, distance *int) {
 	switch {
 	case score != nil:
-		t.scores[min(int(*score*scoreSteps+1e-9), scoreSteps-1)]++
+		t.scores[int(max(0, min(*score*scoreSteps+1e-9, scoreSteps-1)))]++
 	case distance != nil:
 		t.distances[*distance]++
 	}

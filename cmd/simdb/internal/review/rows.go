@@ -97,7 +97,10 @@ func (j *job) listedRows(f func(r *dedup.AuditRow)) error {
 		if err == io.EOF {
 			return nil
 		}
-		if err == nil && n > 0 {
+		if err != nil {
+			return fmt.Errorf("%s: %w", j.c.Data, err)
+		}
+		if n > 0 {
 			line, _ := r.FieldPos(0)
 			err = add(int64(line), j.rows.object(values))
 		}
@@ -152,7 +155,7 @@ func (j *job) readDocuments(clusters []Cluster) error {
 		if j.rows.join && i == 1 {
 			want, of.TextField, of.IDField = right, cmp.Or(j.c.TextFieldB, opt.TextField), cmp.Or(j.c.IDFieldB, opt.IDField)
 		}
-		if err := j.readNamed(arg, of, want); err != nil {
+		if err := j.readNamed(arg, of, clusters, want); err != nil {
 			return err
 		}
 	}
@@ -169,8 +172,8 @@ func (j *job) readDocuments(clusters []Cluster) error {
 }
 
 // readNamed reads documents with these ids from files or a database. The first one with an id
-// counts.
-func (j *job) readNamed(arg string, opt records.Options, want map[string][]*Doc) (err error) {
+// counts. From a database, texts are read in the order of clusters, as there may be no space for all.
+func (j *job) readNamed(arg string, opt records.Options, clusters []Cluster, want map[string][]*Doc) (err error) {
 	flags := j.c.InputFlags
 	if what, _ := engine.Identifier()(arg); what != "" {
 		flags = app.InputFlags{} // they are for the other argument
@@ -189,20 +192,24 @@ func (j *job) readNamed(arg string, opt records.Options, want map[string][]*Doc)
 			}
 		}
 	}
+	seen := map[string]bool{}
 	if s.Stored != nil {
-		for id := range want {
-			doc, err := s.Stored.Get(j.a.Context(), id)
-			if errors.Is(err, engine.ErrNotFound) {
-				continue
+		for i := range clusters {
+			for _, d := range clusters[i].docs() {
+				if want[d.ID] == nil || seen[d.ID] {
+					continue
+				}
+				seen[d.ID] = true
+				doc, err := s.Stored.Get(j.a.Context(), d.ID)
+				if err == nil {
+					give(&doc, fieldsOf(&doc))
+				} else if !errors.Is(err, engine.ErrNotFound) {
+					return fmt.Errorf("%q: %w", d.ID, err)
+				}
 			}
-			if err != nil {
-				return fmt.Errorf("%q: %w", id, err)
-			}
-			give(&doc, fieldsOf(&doc))
 		}
 		return nil
 	}
-	seen := map[string]bool{}
 	return j.a.Env().EachInput(j.a.Context(), s, inputs.Reading{
 		Stage: "read texts", Options: opt,
 		Record: func(_ records.Source, rec *records.Record) error {

@@ -197,6 +197,53 @@ func TestSample(t *testing.T) {
 	}
 }
 
+// TestSampleWithoutRoom says how many pairs of a sample are on a page that has no space for all.
+func TestSampleWithoutRoom(t *testing.T) {
+	j := &job{sel: Selection{Sample: 6, Seed: 1}, drawn: sampler{n: 6, pairs: 40, all: make([]drawn, 6)}}
+	clusters := []Cluster{{Members: make([]Doc, 2)}, {Members: make([]Doc, 3)}, {Members: make([]Doc, 1)}}
+	j.tellLeftOut(clusters, 1)
+	if got := fmt.Sprint(j.page.Notices); !strings.Contains(got, "shows 2 pairs drawn at random with --seed 1, of 40.") || !strings.Contains(got, "4 pairs are left out") {
+		t.Error(got)
+	}
+}
+
+// TestRowsWithoutRoom gives the texts that have space to the first clusters of the page.
+func TestRowsWithoutRoom(t *testing.T) {
+	documents, _ := corpus(t)
+	db := filepath.Join(filepath.Dir(documents), "x.simdb")
+	run(t, parsed[loading.Load](t, db, documents, "--id-field", "meta.key", "--text-field", "parts[].body"))
+	j := &job{a: app.NewQuiet(t.Context(), nil), c: parsed[Command](t, "rows.jsonl", db, "-o", "x.html"), rows: &rowsHead{}, room: 1}
+	var clusters []Cluster
+	for i := 38; i > 4; i -= 2 {
+		clusters = append(clusters, Cluster{Keeper: Doc{ID: fmt.Sprint("d", i)}, Members: []Doc{{ID: fmt.Sprint("d", i+1)}}})
+	}
+	if err := j.readDocuments(clusters); err != nil {
+		t.Fatal(err)
+	}
+	for i := range clusters {
+		for n, d := range clusters[i].docs() {
+			if (d.Text != nil) != (i+n == 0) || d.Text == nil && !strings.Contains(d.Note, "too large") {
+				t.Errorf("document %d of cluster %d: %v, %s", n, i, d.Text, d.Note)
+			}
+		}
+	}
+}
+
+// TestForeignScores draws no more bars than there are scores from 0 to 1, whatever the scores of rows.
+func TestForeignScores(t *testing.T) {
+	of := newTally()
+	for i := range 1000 {
+		of.add(new(float64(-i)), nil)
+		of.add(new(float64(i)), nil)
+	}
+	for _, score := range []float64{-1e308, 1e308, 0.5} {
+		of.add(&score, nil)
+	}
+	if len(of.scores) != 3 || of.scores[0] != 1002 || of.scores[25] != 1 || of.scores[49] != 1000 {
+		t.Error(of.scores)
+	}
+}
+
 // run runs a command.
 func run(t *testing.T, c interface{ Run(*app.App) error }) {
 	t.Helper()
@@ -312,7 +359,7 @@ func TestWrongRows(t *testing.T) {
 		{[]string{in("a.jsonl", `{"a":"x","b":"y","score":1}`+"\n{")}, "a.jsonl:2: "},
 		{[]string{in("b.jsonl", `{"a":"x","b":"y","score":1}`+"\n"+`{"a":"x"}`)}, "b.jsonl:2: the row does not name two documents"},
 		{[]string{in("c.csv", "cluster,id,keep,score\n1,x,false,1\n")}, "c.csv:2: no row before it is the document to keep of cluster 1"},
-		{[]string{in("d.csv", "a,b,score\nx,y\n")}, "wrong number of fields"},
+		{[]string{in("d.csv", "a,b,score\nx,y\n")}, "d.csv: record on line 2: wrong number of fields"},
 		{[]string{in("e.csv", "query,id,score\nx,y,0.9\n"), docs}, "rows of join need the two arguments of join"},
 		{[]string{in("f.jsonl", head), docs}, "f.jsonl is an audit, which says where the documents are: leave out"},
 		{[]string{in("g.jsonl", head), "--near", "3"}, "other criteria are for a database"},

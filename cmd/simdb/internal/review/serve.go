@@ -22,7 +22,6 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/internal/quantity"
-	"github.com/simdb/simdb/internal/vfs"
 )
 
 // server shows the page at http://127.0.0.1:PORT/SECRET/. Only programs of this machine reach the
@@ -194,7 +193,7 @@ func selectionOf(query url.Values, flags Selection) (sel Selection, err error) {
 		seed, wrong := strconv.ParseUint(text, 10, 64)
 		sel.Seed, err = seed, cmp.Or(err, wrong)
 	}
-	return sel, err
+	return sel, cmp.Or(err, sel.check())
 }
 
 // same reports whether two selections are the same.
@@ -229,7 +228,8 @@ func (s *server) picture(w http.ResponseWriter, r *http.Request, path string) {
 	http.ServeContent(w, r, "", time.Time{}, f)
 }
 
-// maxDecision is the size of a request with a decision: two ids of which each byte is escaped.
+// maxDecision is the size of a request with a decision, and of its line: two ids of which each byte
+// is escaped. Longer lines could not be read again.
 const maxDecision = 1 << 20
 
 // decide appends a decision to the file, and answers once it is on the disk.
@@ -252,6 +252,10 @@ func (s *server) decide(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	d.At = time.Now().UTC().Truncate(time.Millisecond)
 	line, err := json.Marshal(d)
+	if len(line) > maxDecision {
+		http.Error(w, "the decision is too long", http.StatusBadRequest)
+		return
+	}
 	if err == nil {
 		err = appendLine(s.c.decisionsPath(), append(line, '\n'))
 	}
@@ -264,27 +268,13 @@ func (s *server) decide(w http.ResponseWriter, r *http.Request) {
 	w.Write(line)
 }
 
-// appendLine appends a line to a file and syncs it. If it cannot be written whole, none of it stays,
-// unless another process has appended to the file meanwhile.
+// appendLine appends a line to a file.
 func appendLine(path string, line []byte) (err error) {
 	f, err := app.OpenToAppend(path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	n, err := f.Write(line)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err == nil && info.Size() == 0 { // the file may be new
-		err = vfs.Disk.SyncDir(filepath.Dir(path))
-	}
-	if now, failed := f.Stat(); err != nil && failed == nil && now.Size() == info.Size()+int64(n) {
-		err = errors.Join(err, f.Truncate(info.Size()))
-	}
+	_, err = app.AppendLine(f, line)
 	return err
 }

@@ -185,6 +185,9 @@ func TestServedToOneOnly(t *testing.T) {
 		{"GET", address + "picture/..%2f..%2fetc%2fpasswd", "", nil, 404},
 		{"GET", address + "?from=x", "", nil, 400},
 		{"GET", address + "?sample=x", "", nil, 400},
+		{"GET", address + "?from=NaN", "", nil, 400}, // which JSON does not have
+		{"GET", address + "?to=-Inf", "", nil, 400},
+		{"GET", address + "?from=2&to=1", "", nil, 400},
 		{"POST", address, "", asJSON, 404},
 		{"POST", address + "decide", decision, []string{"Content-Type", "text/plain"}, 415}, // as a form of another site can
 		{"POST", address + "decide", decision, append([]string{"Origin", "http://example.org"}, asJSON...), 404},
@@ -193,6 +196,7 @@ func TestServedToOneOnly(t *testing.T) {
 		{"POST", address + "decide", `{"a":"d1","b":"d1","decision":"drop"}`, asJSON, 400},
 		{"POST", address + "decide", `{"a":"d1","b":"d0","decision":"maybe"}`, asJSON, 400},
 		{"POST", address + "decide", `{"a":"` + strings.Repeat("x", maxDecision) + `","b":"d0","decision":"drop"}`, asJSON, 400},
+		{"POST", address + "decide", `{"a":"` + strings.Repeat("<", maxDecision/2) + `","b":"d0","decision":"drop"}`, asJSON, 400}, // each < becomes six bytes
 	} {
 		code, answer, headers := ask(t, c.method, c.address, c.body, c.headers...)
 		if code != c.want || code == 404 && strings.Contains(answer, "script") {
