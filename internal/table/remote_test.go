@@ -430,3 +430,34 @@ func TestServedAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestServedWide has a server that is away when a search by fingerprints of two words first samples their
+// directories.
+func TestServedWide(t *testing.T) {
+	p, docs := servedParams("numbers"), servedTables(t)["numbers"]
+	p.Words = 2
+	for i := range docs {
+		docs[i].Rest = []Fingerprint{docs[i].Fingerprint * 0x9e3779b97f4a7c15}
+	}
+	data, _ := buildTable(t, p, WriterOptions{}, docs)
+	near := func(r *Reader) (hits int, err error) {
+		q := [][]Fingerprint{{docs[7].Fingerprint}, {docs[7].Rest[0]}}
+		err = new(NearSearcher).NearBatch(t.Context(), r, q, 20, func(int, Hit) error { hits++; return nil })
+		return hits, err
+	}
+	want, err := near(openTable(t, data))
+	if err != nil || want == 0 {
+		t.Fatal(want, err)
+	}
+	r, s := serve(t, data)
+	for _, fails := range []int64{0, 1} {
+		s.fails.Store(fails)
+		if _, err := near(r); !errors.Is(err, errServer) {
+			t.Errorf("without the server: %v", err)
+		}
+	}
+	s.fails.Store(-1 << 40)
+	if hits, err := near(r); err != nil || hits != want {
+		t.Errorf("with the server again: %d hits, not %d, %v", hits, want, err)
+	}
+}
