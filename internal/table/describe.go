@@ -12,7 +12,8 @@ import (
 
 // Describe writes the layout of the table for a human reader: parameters, ranges of times and
 // sequence numbers, and for each section its offset, its size in bytes and its bits per element.
-func (r *Reader) Describe(w io.Writer) error {
+func (r *Reader) Describe(w io.Writer) (err error) {
+	defer r.t.Unguard(format.Guard(), &err)
 	i := &r.t.Info
 	fmt.Fprintf(w, "%s: .sst format version %d, %d bytes, checksum %08x\n", r.t.File, i.Version, i.Size, i.Checksum)
 	fmt.Fprintf(w, "parameters    %v\n", r.t.Params)

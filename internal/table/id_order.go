@@ -16,13 +16,23 @@ type IDOrder struct {
 
 // IDOrder returns the order of the table's IDs. If the table does not store it, the first call reads
 // and sorts all IDs.
-func (r *Reader) IDOrder() (*IDOrder, error) { return r.order() }
+func (r *Reader) IDOrder() (o *IDOrder, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.order == nil {
+		r.order, err = r.openIDOrder()
+	}
+	return r.order, err
+}
 
 // openIDOrder is IDOrder, for the first call.
 func (r *Reader) openIDOrder() (o *IDOrder, err error) {
 	defer r.t.Unguard(format.Guard(), &err)
 	in, err := r.t.IDOrder()
-	return &IDOrder{r, in}, err
+	if err != nil {
+		return nil, err
+	}
+	return &IDOrder{r, in}, nil
 }
 
 // Seek returns the position of the first ID that is not less than id, NumDocs if there is none.

@@ -20,7 +20,9 @@ import (
 type Reader struct {
 	t     *format.Table
 	index *hamming.Wide
-	order func() (*IDOrder, error)
+
+	mu    sync.Mutex
+	order *IDOrder // once it has been opened; an error may be that of a server, and pass
 }
 
 // OpenBytes opens a table that is in memory. data must not change until the reader is closed.
@@ -37,9 +39,7 @@ func newReader(t *format.Table) (*Reader, error) {
 	for _, w := range t.Words {
 		runs, columns = append(runs, w.Runs), append(columns, w.Column)
 	}
-	r := &Reader{t: t, index: hamming.NewWide(t.Params.Layout, runs, columns, t.Names)}
-	r.order = sync.OnceValues(r.openIDOrder)
-	return r, nil
+	return &Reader{t: t, index: hamming.NewWide(t.Params.Layout, runs, columns, t.Names)}, nil
 }
 
 // Cache holds decoded blocks of texts and fields of any number of tables: see blobs.Cache.

@@ -390,3 +390,74 @@ func TestServedVictims(t *testing.T) {
 type iotestReader struct{}
 
 func (iotestReader) ReadAt([]byte, int64) (int, error) { return 0, io.ErrNoProgress }
+
+// TestServedAgain has a server that is away when the first call reads what later calls keep: the error
+// is returned, and is forgotten once the server is back.
+func TestServedAgain(t *testing.T) {
+	docs := testDocs(rand.New(rand.NewPCG(99, 100)), 8000)
+	for i := range docs {
+		docs[i].Text = docs[i].Text[:min(len(docs[i].Text), 40)]
+	}
+	data, _ := buildTable(t, testParams, WriterOptions{BlockSize: 50, OrderDocs: len(docs) + 1}, docs)
+	local := openTable(t, data)
+	for _, x := range []reading{
+		{"Describe", func(r *Reader) (string, error) {
+			var b bytes.Buffer
+			err := r.Describe(&b)
+			return b.String(), err
+		}},
+		{"IDOrder", func(r *Reader) (string, error) {
+			o, err := r.IDOrder()
+			if err != nil {
+				return "", err
+			}
+			from, end, err := o.Range([]byte("b"), []byte("m"))
+			return fmt.Sprint(from, end), err
+		}},
+	} {
+		want, err := x.do(local)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, s := serve(t, data)
+		s.fails.Store(0)
+		if _, err := x.do(r); !errors.Is(err, errServer) {
+			t.Errorf("%s without the server: %v", x.name, err)
+		}
+		s.fails.Store(-1 << 40)
+		if got, err := x.do(r); err != nil || got != want {
+			t.Errorf("%s with the server again: %.300s, %v; locally %.300s", x.name, got, err, want)
+		}
+	}
+}
+
+// TestServedWide has a server that is away when a search by fingerprints of two words first samples their
+// directories.
+func TestServedWide(t *testing.T) {
+	p, docs := servedParams("numbers"), servedTables(t)["numbers"]
+	p.Words = 2
+	for i := range docs {
+		docs[i].Rest = []Fingerprint{docs[i].Fingerprint * 0x9e3779b97f4a7c15}
+	}
+	data, _ := buildTable(t, p, WriterOptions{}, docs)
+	near := func(r *Reader) (hits int, err error) {
+		q := [][]Fingerprint{{docs[7].Fingerprint}, {docs[7].Rest[0]}}
+		err = new(NearSearcher).NearBatch(t.Context(), r, q, 20, func(int, Hit) error { hits++; return nil })
+		return hits, err
+	}
+	want, err := near(openTable(t, data))
+	if err != nil || want == 0 {
+		t.Fatal(want, err)
+	}
+	r, s := serve(t, data)
+	for _, fails := range []int64{0, 1} {
+		s.fails.Store(fails)
+		if _, err := near(r); !errors.Is(err, errServer) {
+			t.Errorf("without the server: %v", err)
+		}
+	}
+	s.fails.Store(-1 << 40)
+	if hits, err := near(r); err != nil || hits != want {
+		t.Errorf("with the server again: %d hits, not %d, %v", hits, want, err)
+	}
+}

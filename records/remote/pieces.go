@@ -98,15 +98,18 @@ func (p *pieces) ReadParts(parts [][]byte, offs []int64) (ok bool, err error) {
 	ctx, cancel := context.WithTimeout(p.ctx, silence)
 	defer cancel()
 	var ranges []string
-	wanted := int64(0)
+	size := int64(0)
 	for i, off := range offs {
 		ranges = append(ranges, fmt.Sprintf("%d-%d", off, off+int64(len(parts[i]))-1))
-		wanted += int64(len(parts[i]))
+		size += int64(len(parts[i]))
 	}
 	header := http.Header{"Range": {"bytes=" + strings.Join(ranges, ",")}}
 	p.of.expect(header)
 	resp, err := p.t.do(ctx, request{header: header})
 	if err != nil {
+		if errors.As(err, new(*statusError)) { // for this reason or another, which reading them one by one shows
+			p.single.Store(true)
+		}
 		return false, nil
 	}
 	defer resp.Body.Close()
@@ -120,37 +123,38 @@ func (p *pieces) ReadParts(parts [][]byte, offs []int64) (ok bool, err error) {
 		return false, nil
 	}
 	// A server may join parts, but has no reason to send much more than them.
-	body := multipart.NewReader(io.LimitReader(resp.Body, 2*wanted+mostBetween), params["boundary"])
-	for wanted > 0 {
+	body := multipart.NewReader(io.LimitReader(resp.Body, 2*size+mostBetween), params["boundary"])
+	missing := make(map[int]bool, len(parts))
+	for i := range parts {
+		missing[i] = true
+	}
+	for len(missing) > 0 {
 		got, err := body.NextRawPart()
-		if err != nil {
-			return false, nil
-		}
-		n, err := fillFrom(got, parts, offs)
-		if wanted -= n; err != nil {
+		if err != nil || fillFrom(got, parts, offs, missing) != nil {
 			return false, nil
 		}
 	}
-	return wanted == 0, nil
+	return true, nil
 }
 
 // mostBetween is the maximum size of what is sent between parts.
 const mostBetween = 64 << 10
 
-// fillFrom copies one part of an answer to the parts that it has whole, and returns their size.
-func fillFrom(got *multipart.Part, parts [][]byte, offs []int64) (filled int64, err error) {
+// fillFrom copies one part of an answer to the parts that it has whole, which are missing no longer.
+func fillFrom(got *multipart.Part, parts [][]byte, offs []int64, missing map[int]bool) error {
 	var from, last int64
 	if n, _ := fmt.Sscanf(got.Header.Get("Content-Range"), "bytes %d-%d/", &from, &last); n != 2 || last < from {
-		return 0, io.ErrUnexpectedEOF
+		return io.ErrUnexpectedEOF
 	}
 	data, err := io.ReadAll(got)
 	if err != nil || int64(len(data)) != last+1-from {
-		return 0, io.ErrUnexpectedEOF
+		return io.ErrUnexpectedEOF
 	}
 	for i, off := range offs {
 		if n := int64(len(parts[i])); off >= from && off+n <= last+1 {
-			filled += int64(copy(parts[i], data[off-from:]))
+			copy(parts[i], data[off-from:])
+			delete(missing, i)
 		}
 	}
-	return filled, nil
+	return nil
 }

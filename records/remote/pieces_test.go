@@ -69,6 +69,7 @@ func TestPieces(t *testing.T) {
 		"broken":           {s.URL + "/bkt/x", nil, func(*http.Request) int64 { return map[bool]int64{true: 700, false: -1}[broken.Add(1)%2 == 1] }, false, -1},
 		"refuses several":  {s.URL + "/bkt/x", refuseSeveral, none, false, 5},
 		"several are junk": {s.URL + "/bkt/x", junk, none, false, 5},
+		"a part again":     {s.URL + "/bkt/x", again, none, false, 5},
 	} {
 		s.Before, s.Break = c.before, c.breaks
 		s.Log()
@@ -81,6 +82,14 @@ func TestPieces(t *testing.T) {
 		requests, _ := s.Log()
 		if err != nil || p.Size() != 1<<20 || together != c.together && what != "broken" || c.requests >= 0 && len(requests) != c.requests {
 			t.Errorf("%s: size %d, together %v, %v: %q", what, p.Size(), together, err, requests)
+		}
+		if what == "refuses several" {
+			if _, err := pieceParts(t, p, content); err != nil {
+				t.Error(err)
+			}
+			if requests, _ := s.Log(); len(requests) != 3 {
+				t.Errorf("%s: asked again for several: %q", what, requests)
+			}
 		}
 		end := make([]byte, 6000)
 		if n, err := p.ReadAt(end, 1<<20-5500); n != 5500 || err != io.EOF || !bytes.Equal(end[:n], content[1<<20-5500:]) {
@@ -145,4 +154,21 @@ func TestPiecesChanged(t *testing.T) {
 			}
 		}
 	}
+}
+
+// again answers a request for 3000 bytes, one byte and 100000 bytes with the last two, the one byte so often
+// that the parts have together as many bytes as the request.
+func again(w http.ResponseWriter, r *http.Request) bool {
+	if !strings.Contains(r.Header.Get("Range"), ",") {
+		return false
+	}
+	w.Header().Set("ETag", r.Header.Get("If-Match"))
+	w.Header().Set("Content-Type", "multipart/byteranges; boundary=x")
+	w.WriteHeader(http.StatusPartialContent)
+	fmt.Fprintf(w, "--x\r\nContent-Range: bytes 200000-299999/1048576\r\n\r\n%s\r\n", make([]byte, 100_000))
+	for range 3001 {
+		fmt.Fprint(w, "--x\r\nContent-Range: bytes 7-7/1048576\r\n\r\n0\r\n")
+	}
+	fmt.Fprint(w, "--x--\r\n")
+	return true
 }

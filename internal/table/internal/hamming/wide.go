@@ -56,16 +56,22 @@ func NewWide(l Layout, runs [][]*keyrun.Run, columns []*keyrun.Column, ids *blob
 	for _, r := range runs[1:] {
 		x.words, x.docs = append(x.words, New(l, r, nil)), append(x.docs, r[0])
 	}
-	x.crowds = sync.OnceValue(x.findCrowds)
+	crowds := sync.OnceValue(x.findCrowds)
+	x.crowds = func() [][]base.Fingerprint {
+		for _, word := range x.words {
+			word.tables[0].run.LoadDirectory() // may fail and succeed later
+		}
+		return crowds()
+	}
 	return x
 }
 
-// findCrowds returns the values of each word that many documents have. It reads directories only.
+// findCrowds returns the values of each word that many documents have. It uses directories only, which
+// must have been loaded.
 func (x *Wide) findCrowds() [][]base.Fingerprint {
 	crowds := make([][]base.Fingerprint, len(x.words))
 	for j, word := range x.words {
 		run := word.tables[0].run
-		run.LoadDirectory()
 		step := max(run.NumBlocks()/crowdSample, 1)
 		for b := step; b < run.NumBlocks(); b += step {
 			if v := run.Base(b); v == run.Base(b-step) && !slices.Contains(crowds[j], v) {

@@ -61,6 +61,9 @@ func (d *Dir) openPages() error {
 		if p > 0 && d.keys && d.firstKey(p) < d.firstKey(p-1) {
 			return d.corruptBase(p<<pageShift, "first key %016x is out of order", d.firstKey(p))
 		}
+		if start := d.pageStart(p); start > uint64(d.size) { // so that it fits an int of 32 bits
+			return d.corruptInfo(p<<pageShift, "starts at %d of %d", start, d.size)
+		}
 	}
 	return nil
 }
@@ -70,13 +73,18 @@ func (d *Dir) firstKey(page int) uint64 {
 	return binary.LittleEndian.Uint64(d.lazy.top[page*dirEntry:])
 }
 
+// pageStart returns where the first block of a page should start in the body.
+func (d *Dir) pageStart(page int) uint64 {
+	return binary.LittleEndian.Uint64(d.lazy.top[page*dirEntry+8:]) >> 16 << 3
+}
+
 // pageEnd returns where the blocks before block b, which starts a page or is NumBlocks, should end in
 // the body.
 func (d *Dir) pageEnd(b int) int {
 	if b == d.blocks {
 		return d.size
 	}
-	return int(binary.LittleEndian.Uint64(d.lazy.top[b>>pageShift*dirEntry+8:]) >> 16 << 3)
+	return int(d.pageStart(b >> pageShift))
 }
 
 // need reads the entries of the blocks [b, end) unless they have been read; end may exceed the number

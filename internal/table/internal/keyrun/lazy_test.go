@@ -2,6 +2,7 @@ package keyrun
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"math"
 	"slices"
@@ -127,5 +128,24 @@ func TestPagedRun(t *testing.T) {
 	}
 	if err := r.Verify(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestPagedBounds has a summary, and the directory with it, whose blocks start or end outside the body.
+func TestPagedBounds(t *testing.T) {
+	keys := make([]uint64, 3*pageBlocks*BlockLen)
+	for i := range keys {
+		keys[i] = uint64(i) << 20
+	}
+	body, dir := Encode(keys)
+	for _, to := range []uint64{1 << 31, 1 << 32, 1<<32 + 1<<31, 1 << 50, uint64(len(body)) + 8} {
+		bad := slices.Clone(dir)
+		for b := pageBlocks; b < 2*pageBlocks; b++ { // they follow each other
+			info := bad[dirEntry*b+8:]
+			binary.LittleEndian.PutUint64(info, binary.LittleEndian.Uint64(info)+to>>3<<16)
+		}
+		if r, err := Open(pagedSection(t, body, bad, bad)); !errors.Is(err, base.ErrCorruption) {
+			t.Errorf("moved by %d: opened %v, %v", to, r != nil, err)
+		}
 	}
 }

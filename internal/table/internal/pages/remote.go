@@ -2,6 +2,7 @@ package pages
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/simdb/simdb/internal/vfs"
+	"golang.org/x/sync/errgroup"
 )
 
 // A table that is not on this machine is read into reserved memory, part by part, when a part is
@@ -133,18 +135,18 @@ func (s *source) read(of span) error {
 	if done, err := s.loadTogether(batch); done {
 		return err
 	}
-	errs := make([]error, len(batch))
-	var all sync.WaitGroup
-	limit := make(chan struct{}, parallel)
-	for i, part := range batch {
-		limit <- struct{}{}
-		all.Go(func() {
-			errs[i] = s.load(part)
-			<-limit
+	all, ctx := errgroup.WithContext(context.Background())
+	all.SetLimit(parallel)
+	for _, part := range batch {
+		all.Go(func() error {
+			if err := ctx.Err(); err != nil { // a server that is away is not asked for every part of a large file
+				s.deliver(part, nil, err)
+				return err
+			}
+			return s.load(part)
 		})
 	}
-	all.Wait()
-	return cmp.Or(errs...)
+	return all.Wait()
 }
 
 // partsReader can read several parts by one request, unless it returns false.
@@ -158,15 +160,17 @@ func (s *source) loadTogether(batch []span) (done bool, err error) {
 	if !ok || len(batch) < 2 {
 		return false, nil
 	}
-	var parts [][]byte
-	var offs []int64
-	size := 0
+	size := int64(0)
 	for _, part := range batch {
-		parts, offs = append(parts, s.buffer(part)), append(offs, part.from*chunk)
-		size += len(parts[len(parts)-1])
+		size += (part.to - part.from) * chunk
 	}
 	if size > together {
 		return false, nil
+	}
+	var parts [][]byte
+	var offs []int64
+	for _, part := range batch {
+		parts, offs = append(parts, s.buffer(part)), append(offs, part.from*chunk)
 	}
 	if done, err = r.ReadParts(parts, offs); done {
 		for i, part := range batch {

@@ -2,19 +2,24 @@ package pages
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"sync/atomic"
 	"testing"
 )
 
-// counting counts the calls of ReadAt.
+// counting counts the calls of ReadAt, which fail while away is set.
 type counting struct {
 	io.ReaderAt
 	calls atomic.Int32
+	away  atomic.Bool
 }
 
 func (c *counting) ReadAt(p []byte, off int64) (int, error) {
 	c.calls.Add(1)
+	if c.away.Load() {
+		return 0, io.ErrNoProgress
+	}
 	return c.ReaderAt.ReadAt(p, off)
 }
 
@@ -51,6 +56,30 @@ func TestWanted(t *testing.T) {
 	}
 	p.Whole()
 	if !bytes.Equal(data, file) {
+		t.Error("the memory differs from the file")
+	}
+}
+
+// TestAway needs many parts of a file whose server is away: it is not asked for each, and the parts are
+// read once it is back.
+func TestAway(t *testing.T) {
+	file := bytes.Repeat([]byte("simdb"), 100*16*chunk/5)
+	r := &counting{ReaderAt: bytes.NewReader(file)}
+	data := make([]byte, len(file))
+	p, err := Remote(r, data, "x.sst")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.calls.Store(0)
+	r.away.Store(true)
+	for part := range int64(90) {
+		p.Fetch(16*part*chunk, (16*part+1)*chunk)
+	}
+	if err := p.src.need(0, chunk); !errors.Is(err, io.ErrNoProgress) || r.calls.Load() > parallel {
+		t.Errorf("%d requests to a server that is away: %v", r.calls.Load(), err)
+	}
+	r.away.Store(false)
+	if p.Whole(); !bytes.Equal(data, file) {
 		t.Error("the memory differs from the file")
 	}
 }
