@@ -39,7 +39,7 @@ type JoinOptions struct {
 	Files    *inputs.Sources
 	Of       records.Options
 	Params   records.FeatureParams
-	Compared inputs.Compared // what is not compared, although Stored has it: Ignore and IgnoreCommon
+	Compared inputs.Compared // Ignore and IgnoreCommon: what is not compared, although Stored has it; of Files, Params leave it out
 }
 
 // A lookup starts once there are joinMost documents, or joinBytes of text, or a share of the
@@ -103,18 +103,28 @@ func (o *JoinOptions) Workers() int {
 	return min(runtime.GOMAXPROCS(0), max(1, int(o.Memory/joinLot)))
 }
 
-// NewJoin opens the input, which Close closes, and prepares the collection.
-func NewJoin(ctx context.Context, env *inputs.Env, src *inputs.Sources, o JoinOptions) (j *Join, err error) {
-	rule, limits, err := o.agreement().whole()
+// settle returns the rule that decides, or the limits of the criterion; both may be nil.
+func (o *JoinOptions) settle() (rule, limits *pairrule.Rule, err error) {
+	x := o.agreement()
+	rule, limits, err = x.whole()
 	if err == nil && rule == nil && o.Stored != nil && o.Compared.Ignores() {
-		rule, err = o.agreement().asRule()
+		rule, err = x.asRule()
 	}
 	switch {
-	case err == nil && rule != nil:
-		err = checkIgnored(rule, &o.Compared)
-	case err == nil && o.Stored != nil && o.Compared.Weights != "":
+	case err != nil:
+	case o.Stored != nil && o.Compared.Weights != "":
 		err = o.Compared.NotStored()
+	case rule != nil && o.Compared.Weights != "":
+		err = &OptionError{Option: x.given(), Other: "Weights", Why: "a rule names what it compares"}
+	case rule != nil:
+		err = checkIgnored(rule, &o.Compared)
 	}
+	return rule, limits, err
+}
+
+// NewJoin opens the input, which Close closes, and prepares the collection.
+func NewJoin(ctx context.Context, env *inputs.Env, src *inputs.Sources, o JoinOptions) (j *Join, err error) {
+	rule, limits, err := o.settle()
 	if err != nil {
 		return nil, err
 	}

@@ -128,8 +128,8 @@ func (c *Join) open(a *app.App, src *inputs.Sources, o *dedup.JoinOptions) (err 
 	if err != nil {
 		return err
 	}
-	if o.Compared = compared; compared.Ignores() && c.Estimate {
-		return errors.New("--estimate uses sketches, which are of all shingles: --ignore and --ignore-common compare texts")
+	if o.Compared = compared; c.Estimate && (compared.Ignores() || c.Ruled(c.Levenshtein)) {
+		return errors.New("--estimate uses sketches, which are of all shingles: --rule, --agree, --distinct, --ignore and --ignore-common compare texts")
 	}
 	path, how := c.DB, inputs.Access{Near: (*int)(c.Near), Compared: compared, Images: c.Images, Memory: o.Memory / int64(o.Workers())}
 	if folder {
@@ -209,6 +209,6 @@ func (c *Join) openFiles(a *app.App, o *dedup.JoinOptions) error {
 		})
 	}
 	err = a.Env().Weigh(a.Context(), compared, &params, w)
-	o.Params = params
+	o.Params, o.Compared = params, compared
 	return err
 }

@@ -114,9 +114,9 @@ func (f *ListFlags) list(a *app.App, args []string, job dedup.Listing, write fun
 	}
 	defer src.Stored.Close(&err)
 	f.Settle(a, src.DB(), f.Images)
-	whole := src.Stored != nil && !f.Grouped() && f.Sample == 0 && job.Compared.NotStored() == nil
+	whole := src.Stored != nil && !f.Grouped() && !f.Ruled(f.Levenshtein) && f.Sample == 0 && job.Compared.NotStored() == nil
 	if f.Estimate && !whole {
-		return errors.New("--estimate uses the sketches of a whole database; files and a --sample have none, and --rule, --agree, --distinct, --across, --within-field, --ignore, --ignore-common and --weights compare texts")
+		return errors.New("--estimate uses the sketches of a whole database; files and a --sample have none, and --rule, fields of --levenshtein, --agree, --distinct, --across, --within-field, --ignore, --ignore-common and --weights compare texts")
 	}
 	job.By = f.Criterion(f.Estimate)
 	job.Rule, job.Agree, job.Distinct = f.Pair(f.Levenshtein), f.Agree, f.Distinct

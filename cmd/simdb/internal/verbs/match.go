@@ -325,16 +325,18 @@ func (c *Match) measures() dedup.Measures {
 // matchParameters are the flags that decide which lines are known.
 type matchParameters struct {
 	dedup.Measures
-	Rule        *dedup.PairRule `json:"rule,omitempty"`
-	Agree       []string        `json:"agree,omitempty"`
-	Distinct    []string        `json:"distinct,omitempty"`
-	Across      string          `json:"across,omitempty"`
-	WithinField string          `json:"within_field,omitempty"`
-	Estimate    bool            `json:"estimate,omitempty"`
-	Database    string          `json:"database"`
-	Documents   int64           `json:"documents"` // in the database at the start
-	Add         bool            `json:"add,omitempty"`
-	Reading     string          `json:"reading,omitempty"`
+	Rule         *dedup.PairRule `json:"rule,omitempty"`
+	Agree        []string        `json:"agree,omitempty"`
+	Distinct     []string        `json:"distinct,omitempty"`
+	Across       string          `json:"across,omitempty"`
+	WithinField  string          `json:"within_field,omitempty"`
+	Ignore       string          `json:"ignore,omitempty"`
+	IgnoreCommon float64         `json:"ignore_common,omitempty"`
+	Estimate     bool            `json:"estimate,omitempty"`
+	Database     string          `json:"database"`
+	Documents    int64           `json:"documents"` // in the database at the start
+	Add          bool            `json:"add,omitempty"`
+	Reading      string          `json:"reading,omitempty"`
 }
 
 // matchAudit writes the known lines, and the lines that cannot be used. A nil matchAudit writes
@@ -367,7 +369,8 @@ func (c *Match) newAudit(a *app.App, db *engine.DB, src *inputs.Sources) (*match
 	}
 	t := &matchAudit{w: w, e: dedup.AuditEncoder(w)}
 	err = t.e.Encode(dedup.AuditHead{Version: version.String(), Parameters: matchParameters{
-		Measures: c.measures(), Rule: c.Pair(c.Levenshtein), Agree: c.Agree, Distinct: c.Distinct, Across: c.Across, WithinField: c.WithinField, Estimate: c.Estimate, Database: c.DB, Documents: stats.Documents, Add: c.Add, Reading: c.PageInputFlags.Reading(c.InputFormat.InputFormat, c.Bits),
+		Measures: c.measures(), Rule: c.Pair(c.Levenshtein), Agree: c.Agree, Distinct: c.Distinct, Across: c.Across, WithinField: c.WithinField,
+		Ignore: c.Ignore, IgnoreCommon: float64(c.IgnoreCommon), Estimate: c.Estimate, Database: c.DB, Documents: stats.Documents, Add: c.Add, Reading: c.PageInputFlags.Reading(c.InputFormat.InputFormat, c.Bits),
 	}, Inputs: inputs})
 	if err != nil {
 		return nil, t.close(err, false)
