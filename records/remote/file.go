@@ -81,8 +81,7 @@ func answered(t *target, resp *http.Response) *info {
 }
 
 // stream reads the bytes of a file from off on, up to end; before the first answer, -n means its last n
-// bytes. Each connection that breaks is replaced
-// by one for the bytes that are missing.
+// bytes. Each connection that breaks is replaced by one for the bytes that are missing.
 type stream struct {
 	ctx    context.Context
 	t      *target
