@@ -1,8 +1,11 @@
 package rulejoin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"sort"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/collection"
@@ -21,7 +24,8 @@ type edge struct {
 type JoinOptions struct {
 	corpus.JoinOptions
 	Plan func(drivers []Driver) // receives the drivers before the join; or nil
-	May  func(a, b uint32) bool // refuses pairs of classes that no caller wants; or nil
+
+	apart []uint32 // by class: classes with the same number are not compared; or nil
 }
 
 // edges calls emit for all pairs of different classes that match, until it returns false.
@@ -52,9 +56,7 @@ func (c *Corpus) list(ctx context.Context, drivers []Driver, o JoinOptions, t *t
 			list = c.equal
 		}
 		err := list(ctx, d, o, t, func(a, b uint32) (_ bool, err error) {
-			if a, b = min(a, b), max(a, b); o.May == nil || o.May(a, b) {
-				going, err = test(d, a, b)
-			}
+			going, err = test(d, min(a, b), max(a, b))
 			return going, err
 		})
 		if err != nil || !going {
@@ -72,11 +74,14 @@ func (c *Corpus) equal(ctx context.Context, d *Driver, o JoinOptions, t *tester,
 		n = max(n, number+1)
 	}
 	first, items := grouped(of, n)
+	for group := range n {
+		o.sort(items[first[group]:first[group+1]])
+	}
 	tests, done := 0, int64(0)
 	for group := range n {
 		members := items[first[group]:first[group+1]]
 		for i, a := range members {
-			for _, b := range members[i+1:] {
+			for _, b := range o.others(members, i) {
 				t.begin()
 				if going, err := test(a, b); err != nil || !going {
 					return err
@@ -94,14 +99,35 @@ func (c *Corpus) equal(ctx context.Context, d *Driver, o JoinOptions, t *tester,
 	return context.Cause(ctx)
 }
 
+// sort puts classes with the same number beside each other.
+func (o *JoinOptions) sort(classes []uint32) {
+	if o.apart != nil {
+		slices.SortFunc(classes, func(a, b uint32) int { return cmp.Or(cmp.Compare(o.apart[a], o.apart[b]), cmp.Compare(a, b)) })
+	}
+}
+
+// others returns the sorted classes after one that it is compared with.
+func (o *JoinOptions) others(classes []uint32, of int) []uint32 {
+	if o.apart == nil {
+		return classes[of+1:]
+	}
+	number := o.apart[classes[of]]
+	return classes[sort.Search(len(classes), func(i int) bool { return o.apart[classes[i]] > number }):]
+}
+
 // similar calls test for the pairs of classes that are similar by an atom.
 func (c *Corpus) similar(ctx context.Context, d *Driver, o JoinOptions, t *tester, test func(a, b uint32) (bool, error)) error {
 	v := c.views[c.viewOf[d.Join]]
 	by := criterionOf(&c.rule.Atoms[d.Join])
 	l := &corpus.Listing{Corpus: v.Corpus}
-	if v.Groups = nil; d.Equal != nil {
+	if v.Groups = nil; d.Equal != nil || o.apart != nil {
+		v.Groups = &collection.Groups{Within: d.Equal != nil, Across: o.apart != nil, Of: make([]collection.Group, c.n)}
+		for i, number := range o.apart {
+			v.Groups.Of[i].Across = number
+		}
+	}
+	if d.Equal != nil {
 		of, _ := c.groups(d.Equal)
-		v.Groups = &collection.Groups{Within: true, Of: make([]collection.Group, c.n)}
 		for i, in := range of {
 			v.Groups.Of[i].In = in
 		}
@@ -244,8 +270,11 @@ func (c *Corpus) Across(ctx context.Context, known uint32, o JoinOptions, emit f
 			return nil
 		}
 	}
-	o.May = func(a, b uint32) bool {
-		return sides[a]&1 != 0 && sides[b]&2 != 0 || sides[a]&2 != 0 && sides[b]&1 != 0
+	o.apart = make([]uint32, c.n)
+	for class, side := range sides {
+		if o.apart[class] = uint32(side); side == 3 {
+			o.apart[class] += uint32(class) // it is compared with all others
+		}
 	}
 	return c.edges(ctx, o, func(e edge) bool {
 		return product(e.a, e.b, e.score) && product(e.b, e.a, e.score) && ctx.Err() == nil

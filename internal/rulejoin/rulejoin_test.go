@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/corpus"
@@ -68,6 +69,9 @@ func TestRandomRules(t *testing.T) {
 		}
 		ran, matched = ran+1, matched+len(want)
 		clusters(t, rng, text, c, got, o, apart)
+		if !strings.Contains(text, "RECURRING") { // of these, Across counts other pairs
+			across(t, uint32(rng.IntN(len(docs)+1)), text, c, got, o)
+		}
 		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -75,6 +79,49 @@ func TestRandomRules(t *testing.T) {
 	t.Logf("%d rules were valid, and matched %d pairs", ran, matched)
 	if ran < 20 || matched < 200 {
 		t.Errorf("only %d rules were valid, and matched %d pairs", ran, matched)
+	}
+}
+
+// across compares the pairs of known documents and others with those of all documents.
+func across(t *testing.T, known uint32, text string, c *Corpus, pairs map[pair]float64, o JoinOptions) {
+	want, got := maps.Clone(pairs), map[pair]float64{}
+	maps.DeleteFunc(want, func(p pair, _ float64) bool { return p.a >= known || p.b < known })
+	err := c.Across(context.Background(), known, o, func(a, b uint32, score float64) bool {
+		if _, twice := got[pair{a, b}]; twice {
+			t.Errorf("%s: %d and %d twice across %d", text, a, b, known)
+		}
+		got[pair{a, b}] = score
+		return true
+	})
+	if err != nil || !maps.EqualFunc(got, want, func(x, y float64) bool { return math.Abs(x-y) < 1e-9 }) {
+		t.Fatalf("%s, %v: across %d got %v, want %v", text, err, known, got, want)
+	}
+}
+
+// TestAcrossCrowd compares a few documents with a crowd that resembles them: the pairs of the crowd, which
+// nobody wants, are not listed, neither by a join nor by what is equal.
+func TestAcrossCrowd(t *testing.T) {
+	const known = 80000
+	for _, text := range []string{"JACCARD >= 0.8 AND a.year != b.year", "LEVENSHTEIN >= 0.8 AND a.year != b.year", "a.name = b.name AND a.year != b.year"} {
+		rule, err := pairrule.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs := make([]ruletest.Doc, known+3)
+		for i := range docs {
+			docs[i] = ruletest.Doc{Text: "the same words in all documents", Name: "n", Year: fmt.Sprint(i)}
+		}
+		c := build(t, rule, docs, false)
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // all pairs would need minutes
+		o := JoinOptions{JoinOptions: corpus.JoinOptions{Memory: 64 << 20, Progress: func(engine.Progress) {}}}
+		n := 0
+		if err := c.Across(ctx, known, o, func(a, b uint32, _ float64) bool { n++; return a < known && b >= known }); err != nil || n != 3*known {
+			t.Errorf("%s: %d pairs, %v, want %d", text, n, err, 3*known)
+		}
+		cancel()
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
