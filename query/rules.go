@@ -160,9 +160,9 @@ type compared struct {
 
 // open prepares the comparison by a rule. If rulejoin.Settle says so, a criterion decides: then pairs
 // need memory only in the order of rows.
-func (c *compared) open(rule *pairrule.Rule, o rulejoin.Options, mayLimit bool) (err error) {
+func (c *compared) open(rule *pairrule.Rule, o rulejoin.Options) (err error) {
 	by, limits, settled := rulejoin.Settle(rule)
-	if !settled || limits == nil || !mayLimit {
+	if !settled || limits == nil || o.Apart {
 		c.ids = corpus.NewListing(corpus.Options{Memory: o.Memory})
 		c.Corpus, err = rulejoin.New(c.x.Ctx, rule, o)
 		return err
@@ -204,8 +204,8 @@ func (c *compared) finish() (err error) {
 }
 
 // compare reads all documents. Documents that were written first are preferred. With apart, the
-// clusters respect allowed pairs. Without mayLimit, the rule decides in any case.
-func (x *run) compare(rule *pairrule.Rule, apart, mayLimit bool) (c *compared, err error) {
+// clusters respect allowed pairs.
+func (x *run) compare(rule *pairrule.Rule, apart bool) (c *compared, err error) {
 	c = &compared{x: x}
 	number := map[string]uint32{} // of documents in allowed pairs
 	for p := range x.Snap.Allowed() {
@@ -219,7 +219,7 @@ func (x *run) compare(rule *pairrule.Rule, apart, mayLimit bool) (c *compared, e
 	}
 	o.Apart = len(number) > 0
 	c.join = x.ruleJoin()
-	if err = c.open(rule, o, mayLimit && !o.Apart); err != nil {
+	if err = c.open(rule, o); err != nil {
 		return nil, err
 	}
 	var written []uint64
@@ -299,10 +299,10 @@ func (c *compared) close() error {
 }
 
 // comparing yields what each passes to yield, for the documents that a rule compares.
-func comparing[T any](x *run, rule *pairrule.Rule, apart, mayLimit bool, each func(c *compared, yield func(T) bool) error) iter.Seq2[T, error] {
+func comparing[T any](x *run, rule *pairrule.Rule, apart bool, each func(c *compared, yield func(T) bool) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		going, c, err := true, (*compared)(nil), error(nil)
-		if c, err = x.compare(rule, apart, mayLimit); err == nil {
+		if c, err = x.compare(rule, apart); err == nil {
 			err = each(c, func(v T) bool {
 				going = yield(v, nil)
 				return going
@@ -318,7 +318,7 @@ func comparing[T any](x *run, rule *pairrule.Rule, apart, mayLimit bool, each fu
 
 // rulePairs yields the pairs that match by a rule, in the order of engine.Reader.Pairs.
 func (x *run) rulePairs(by *matching) iter.Seq2[engine.Pair, error] {
-	return comparing(x, by.rule, false, true, func(c *compared, yield func(engine.Pair) bool) error {
+	return comparing(x, by.rule, false, func(c *compared, yield func(engine.Pair) bool) error {
 		pairs := c.ids.Arrange(x.Ctx, false, c.join.Memory/4, func(emit func(a, b uint32, score float64) bool) error {
 			return c.Pairs(x.Ctx, c.join, emit)
 		})
@@ -342,7 +342,7 @@ func (x *run) rulePairs(by *matching) iter.Seq2[engine.Pair, error] {
 // ruleMembers yields the members of the clusters by a rule, which are stars, or of the cluster of one
 // document, if of is its ID.
 func (x *run) ruleMembers(by *matching, of string) iter.Seq2[engine.Member, error] {
-	return comparing(x, by.rule, true, true, func(c *compared, yield func(engine.Member) bool) error {
+	return comparing(x, by.rule, true, func(c *compared, yield func(engine.Member) bool) error {
 		found, err := c.clusters()
 		if err != nil {
 			return err
@@ -410,7 +410,7 @@ func (c *compared) clusters() (*corpus.Clusters, error) {
 
 // countRule counts the pairs, or the clusters, by a rule.
 func (x *run) countRule(rule *pairrule.Rule, clusters bool) (n int64, err error) {
-	c, err := x.compare(rule, clusters, true)
+	c, err := x.compare(rule, clusters)
 	if err != nil {
 		return 0, err
 	}
@@ -439,7 +439,16 @@ func (x *run) explainMatching(s *syntax.Statement, m *syntax.Matching, clauses [
 		x.answer([]string{"plan"}, fixed(Row{"join by " + by.by.String()}))
 		return nil
 	}
-	x.answer([]string{"plan"}, comparing(x, by.rule, false, false, func(c *compared, yield func(Row) bool) error {
+	x.answer([]string{"plan"}, comparing(x, by.rule, s.Clusters != nil, func(c *compared, yield func(Row) bool) error {
+		if c.limits != nil {
+			by, limits, _ := rulejoin.Settle(by.rule)
+			var all []string
+			for _, l := range limits.Branches[0] {
+				all = append(all, limits.Literal(l))
+			}
+			yield(Row{"join by " + by.String() + ", only of documents with " + strings.Join(all, " AND ")})
+			return nil
+		}
 		drivers, err := c.Plan()
 		if err != nil {
 			return err

@@ -285,6 +285,7 @@ func TestRuleForms(t *testing.T) {
 			"about 3 pairs are compared, those with JACCARD >= 0.5; tests: NOT a.lang = b.lang",
 			"1 pair is compared, those with a.lang = b.lang AND NOT DIFFERS('x')"}},
 		{"EXPLAIN PAIRS JACCARD >= 0.5", nil, []string{"join by JACCARD 0.5"}},
+		{"EXPLAIN CLUSTERS JACCARD >= 0.5 AND a.lang = b.lang AND a.id != b.id", nil, []string{"join by JACCARD 0.5, only of documents with a.lang = b.lang AND NOT a.id = b.id"}},
 	} {
 		if got := ids(runs(t, db, c.text, c.args...)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.text, got, c.want)

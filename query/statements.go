@@ -124,7 +124,7 @@ var statementDefs = []statementDef{
 		topic: front.Topic{Words: []string{"ANALYZE"}, Syntax: "EXPLAIN [ANALYZE] NEAR('a', 3)", Help: "the plan of a query, and its cost"},
 		docs: []docsRow{
 			{"EXPLAIN` *query*", "shows its plan", "`plan`"},
-			{"EXPLAIN PAIRS ...`, `EXPLAIN CLUSTERS ...", "shows what lists the pairs of each alternative of a rule, how many that are, and what is tested on them", "`plan`"},
+			{"EXPLAIN PAIRS ...`, `EXPLAIN CLUSTERS ...", "shows what lists the pairs of each alternative of a rule, how many that are, and what is tested on them; or the join that decides alone", "`plan`"},
 			{"EXPLAIN ANALYZE` *query*", "executes it, and shows the plan and the work done", "`plan`"},
 		},
 		run: func(x *run, s *syntax.Statement) error { return x.explain(s) },
