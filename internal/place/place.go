@@ -68,6 +68,14 @@ type Upload interface {
 	Drop()
 }
 
+// Joint is an Upload that can be published together with others.
+type Joint interface {
+	Upload
+	// Include lets Publish publish other, too, which was sent before: all of these files appear, or none does. It
+	// returns false if that is not possible. The Publish of other then has no effect.
+	Include(other Upload) bool
+}
+
 // ID is the Sys of the FileInfo of a Store.
 type ID struct {
 	Name string
@@ -186,6 +194,9 @@ func Writable(name string) error { return of(name).Writable(name) }
 
 // Create begins to write a remote file.
 func Create(ctx context.Context, name string) (Upload, error) { return of(name).Create(ctx, name) }
+
+// Include lets the Publish of an upload publish another one, too, see Joint.
+func Include(first, other Upload) bool { j, ok := first.(Joint); return ok && j.Include(other) }
 
 // Put sends a file of the disk to a server, where it replaces a file of that name.
 func Put(ctx context.Context, name, local string) (err error) {
