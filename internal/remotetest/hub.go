@@ -263,11 +263,7 @@ func (s *Server) lfsStorage(w http.ResponseWriter, r *http.Request, body []byte)
 
 func (s *Server) verify(r *http.Request, _, _ string, body []byte) (any, error) {
 	var o lfsObject
-	if kind := r.Header.Get("Content-Type"); kind != "application/json" { // of the other client
-		if err := strict(r, "application/vnd.git-lfs+json", body, &o); err != nil {
-			return nil, err
-		}
-	} else if err := strict(r, kind, body, &o); err != nil {
+	if err := strict(r, "application/json", body, &o); err != nil {
 		return nil, err
 	}
 	if content, ok := s.objects[o.OID]; !ok || int64(len(content)) != o.Size {

@@ -193,7 +193,7 @@ func (t *target) refused(resp *http.Response) error {
 	case a.Code == "NoSuchBucket":
 		e.text = "no such file or directory: there is no such bucket"
 	case resp.Header.Get("X-Error-Code") == "RepoNotFound": // of the Hub
-		e.text = "no such file or directory: there is no such repository; a private one needs a token" + t.hint
+		e.text = "no such file or directory: there is no such repository, or the token may not read it"
 	case resp.Header.Get("X-Error-Code") == "RevisionNotFound":
 		e.text = "no such file or directory: the repository has no such branch or revision"
 	case resp.StatusCode == http.StatusNotFound, resp.StatusCode == http.StatusGone:

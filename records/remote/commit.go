@@ -93,7 +93,7 @@ func post(ctx context.Context, t *target, kind string, body io.ReaderAt, size in
 }
 
 // hintWrite is what to do if writing is denied.
-const hintWrite = ": HF_TOKEN, or hf auth login, needs a token that may write to the repository"
+const hintWrite = ": the token in HF_TOKEN, or that of hf auth login, must have permission to write to the repository"
 
 // isLarge reports whether the Hub stores a file as an object. sample is the beginning of its content.
 func (c *commit) isLarge(ctx context.Context, sample []byte) (bool, error) {
@@ -246,7 +246,7 @@ func (c *commit) store(ctx context.Context, o object) error {
 	if err != nil {
 		return err
 	}
-	return call(ctx, t, lfsType, o, nil)
+	return call(ctx, t, jsonType, o, nil)
 }
 
 // sendParts sends an object in parts of chunk bytes.

@@ -137,10 +137,9 @@ func TestCommitsThatFail(t *testing.T) {
 		before            func(http.ResponseWriter, *http.Request) bool
 		want              string
 	}{
-		{"no token", "x", "", nil, "create: the server says 401 Unauthorized: Invalid username or password: HF_TOKEN, or hf auth login, needs a token that may write"},
-		{"token of a reader", "x", "hf_reader", nil, "create: the server says 403 Forbidden: Authorization error: HF_TOKEN"},
-		{"no repository", "hf://datasets/o/none/x", "", nil, "create: "},
-		{"no repository", "hf://datasets/o/none/x", remotetest.HubToken, nil, "create: no such file or directory: there is no such repository; a private one needs a token: HF_TOKEN"},
+		{"no token", "x", "", nil, "create: the server says 401 Unauthorized: Invalid username or password: the token in HF_TOKEN, or that of hf auth login, must have permission to write"},
+		{"token of a reader", "x", "hf_reader", nil, "create: the server says 403 Forbidden: Authorization error: the token in HF_TOKEN"},
+		{"no repository", "hf://datasets/o/none/x", remotetest.HubToken, nil, "create: no such file or directory: there is no such repository, or the token may not read it"},
 		{"no branch", "hf://datasets/o/n@none/x", remotetest.HubToken, nil, "create: no such file or directory: the repository has no such branch or revision"},
 		{"excluded", "x.ignored", remotetest.HubToken, nil, "create: the file .gitignore of the repository excludes it"},
 		{"above", "a/../x", remotetest.HubToken, nil, `create: a repository cannot have a file "a/../x"`},
