@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -291,7 +292,14 @@ func TestRemoteOutputsHurtNothing(t *testing.T) {
 		if r.Method == http.MethodPost {
 			w.WriteHeader(http.StatusForbidden)
 		}
+		if early, _ := filepath.Glob(filepath.Join(os.TempDir(), "*", "packed.sst")); len(early) > 0 {
+			t.Error("a table was packed in vain")
+		}
 		return r.Method == http.MethodPost
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	if code, _, talk := simdbHere(t, "pack", "x.simdb", "hf://datasets/owner/name/y.sst"); code != 2 || !strings.Contains(talk, "403 Forbidden: the token in HF_TOKEN") {
+		t.Error(code, talk)
 	}
 	for to, want := range map[string]string{"s3://bucket/out/x.jsonl": "403 Forbidden: the credentials come from", "hf://datasets/owner/name/x.jsonl": "403 Forbidden: the token in HF_TOKEN"} {
 		if code, _, talk := simdbHere(t, "dedup", "a.jsonl", "-o", to, "--audit", "local.jsonl"); code != 2 || !strings.Contains(talk, want) || strings.Contains(talk, "read ") {

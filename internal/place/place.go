@@ -198,20 +198,24 @@ func Create(ctx context.Context, name string) (Upload, error) { return of(name).
 // Include lets the Publish of an upload publish another one, too, see Joint.
 func Include(first, other Upload) bool { j, ok := first.(Joint); return ok && j.Include(other) }
 
-// Put sends a file of the disk to a server, where it replaces a file of that name.
-func Put(ctx context.Context, name, local string) (err error) {
+// Put sends the file of the disk that write writes to a server, where it replaces a file of that name. If that is
+// not allowed, Put does not call write.
+func Put(ctx context.Context, name, local string, write func() error) (err error) {
+	to, err := Create(ctx, name)
+	if err != nil {
+		return failed("write", name, err)
+	}
+	defer to.Drop()
+	if err := write(); err != nil {
+		return err
+	}
 	f, err := os.Open(local)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	to, err := Create(ctx, name)
 	if err == nil {
-		defer to.Drop()
 		err = to.Send(ctx, f, info.Size(), func() {})
 	}
 	if err == nil {
