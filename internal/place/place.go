@@ -54,6 +54,9 @@ type File interface {
 type Pieces interface {
 	io.ReaderAt
 	Size() int64
+	// During tells that a search reads the file until end is called. Once the contexts of all searches have
+	// ended, reads end, too.
+	During(ctx context.Context) (end func())
 }
 
 // Upload is a file of a Store that is being written. Nobody sees it before Publish.
