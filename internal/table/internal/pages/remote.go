@@ -54,6 +54,9 @@ type sequence struct{ end, n int64 }
 // of the file. Errors call the file name. r may be used from several goroutines.
 func Remote(r io.ReaderAt, data []byte, name string) (t *Table, err error) {
 	words := (int64(len(data))/chunk + 64) / 64
+	if all := vfs.Memory(); all > 0 && words > all/1024 { // a server may claim any size
+		return nil, fmt.Errorf("%s: a table of %d bytes is too large for %d bytes of memory", name, len(data), all)
+	}
 	s := &source{r: r, name: name, data: data, have: make([]atomic.Uint64, words), busy: make([]uint64, words)}
 	s.done.L = &s.mu
 	return &Table{data: data, src: s}, s.need(max(0, int64(len(data))-tail), int64(len(data)))
