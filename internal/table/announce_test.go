@@ -11,13 +11,10 @@ import (
 type partsServer struct{ *server }
 
 func (s partsServer) ReadParts(parts [][]byte, offs []int64) (ok bool, err error) {
-	before := s.reads.Load()
+	s.reads.Add(1)
 	for i, part := range parts {
-		if _, err := s.ReadAt(part, offs[i]); err != nil {
-			return true, err
-		}
+		s.bytes.Add(int64(copy(part, s.data[offs[i]:])))
 	}
-	s.reads.Store(before + 1)
 	return true, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 )
@@ -91,6 +92,7 @@ type holed struct {
 	counting
 	hole     int64 // a chunk; negative for none
 	single   bool
+	mu       sync.Mutex
 	most     int // parts, and bytes, of the largest request
 	mostSize int
 }
@@ -98,7 +100,12 @@ type holed struct {
 var errHole = errors.New("a hole")
 
 func (h *holed) ReadAt(p []byte, off int64) (int, error) {
-	n, err := h.counting.ReadAt(p, off)
+	h.calls.Add(1)
+	return h.read(p, off)
+}
+
+func (h *holed) read(p []byte, off int64) (int, error) {
+	n, err := h.ReaderAt.ReadAt(p, off)
 	if off <= h.hole*chunk && off+int64(len(p)) > h.hole*chunk {
 		return 0, errHole
 	}
@@ -109,13 +116,15 @@ func (h *holed) ReadParts(parts [][]byte, offs []int64) (ok bool, err error) {
 	if h.single {
 		return false, nil
 	}
-	calls, size := h.calls.Load(), 0
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.calls.Add(1)
+	size := 0
 	for i, part := range parts {
 		if size += len(part); err == nil {
-			_, err = h.ReadAt(part, offs[i])
+			_, err = h.read(part, offs[i])
 		}
 	}
-	h.calls.Store(calls + 1)
 	h.most, h.mostSize = max(h.most, len(parts)), max(h.mostSize, size)
 	return true, err
 }
