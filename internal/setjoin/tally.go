@@ -59,11 +59,11 @@ const (
 	sampledSets  = 512 // most sets from which a join estimates whether counting pays
 	sampledShare = 16  // at most one of so many sets: fewer cost no time that would be noticed
 
-	// tallyPays is the time of one visit of an entry by prefixes, in steps of counting: a pair of sets is a
+	// TallyPays is the time of one visit of an entry by prefixes, in steps of counting: a pair of sets is a
 	// step, and each common element another one. It was measured with records, diagnoses and API
 	// documentation, by words and characters. If only the best match is wanted, or one of each part, a match
 	// ends the visits, which a sample shows too rarely: then counting must be faster by bestMargin.
-	tallyPays  = 60
+	TallyPays  = 60
 	bestMargin = 4
 )
 
@@ -102,7 +102,7 @@ func (j *join) count() (err error) {
 		}
 	}
 	pairs := n * (n - 1) / 2
-	if j.o.tally || float64(j.finder.visited)*tallyPays > margin*float64(pairs+common) {
+	if j.o.tally || float64(j.finder.visited)*TallyPays > margin*float64(pairs+common) {
 		j.index.tally, j.within.tally = newTally(), newTally()
 	}
 	j.finder.visited = 0
