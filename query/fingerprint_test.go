@@ -95,14 +95,9 @@ func TestDoubts(t *testing.T) {
 	db := openTest(t, nil)
 	putAll(t, db, map[string]uint64{"a": 0x1234567890123456, "b": 0x1234567890123457})
 	ask := func(text string, args ...any) []string {
-		rows, err := Run(t.Context(), db, text, args...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must(Run(t.Context(), db, text, args...))(t)
 		for _, err := range rows.All() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, err)
 		}
 		return rows.Warnings()
 	}
@@ -120,9 +115,7 @@ func TestDoubts(t *testing.T) {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
-	if err := db.Put(t.Context(), engine.Doc{ID: "c", Text: "some words are here"}); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Put(t.Context(), engine.Doc{ID: "c", Text: "some words are here"}))
 	for _, text := range []string{"PAIRS JACCARD 0.8", "JACCARD('c', 0.8)"} {
 		if got := ask(text); len(got) > 0 {
 			t.Errorf("%s with texts: %q", text, got)
