@@ -24,14 +24,19 @@ import (
 // send sends contents to the Hub, and publishes them together.
 func send(ctx context.Context, files map[string][]byte) (err error) {
 	var ups []place.Upload
+	released := 0
 	for name, content := range files {
 		up, err := place.Create(ctx, name)
 		if err != nil {
 			return fmt.Errorf("create: %w", err)
 		}
 		defer up.Drop()
-		if err := up.Send(ctx, bytes.NewReader(content), int64(len(content)), func() {}); err != nil {
+		before := released
+		if err := up.Send(ctx, bytes.NewReader(content), int64(len(content)), func() { released++ }); err != nil {
 			return fmt.Errorf("send: %w", err)
+		}
+		if len(content) >= remotetest.Large && released == before {
+			return errors.New("the content of a large file was not released when it was sent")
 		}
 		if ups = append(ups, up); len(ups) > 1 && !place.Include(ups[0], up) {
 			return errors.New("not of the same commit")
@@ -41,6 +46,9 @@ func send(ctx context.Context, files map[string][]byte) (err error) {
 		if err := up.Publish(ctx); err != nil {
 			return fmt.Errorf("publish: %w", err)
 		}
+	}
+	if released != len(files) {
+		return fmt.Errorf("the contents of %d of %d files were released", released, len(files))
 	}
 	return nil
 }
@@ -212,7 +220,7 @@ func TestTokensAndAddresses(t *testing.T) {
 	}
 	// Only the Hub gets the token; a proxy passes on addresses of the Hub itself.
 	c := &commit{put: put{t: &target{}}}
-	for href, want := range map[string]string{hubDefault + "/a?b": s.URL + "/a?b true", "https://other.example/a": "https://other.example/a false"} {
+	for href, want := range map[string]string{hubDefault + "/a?b": s.URL + "/a?b true", "http://other.example/a": "http://other.example/a false"} {
 		for _, token := range []bool{true, false} {
 			to, err := c.address(href, token)
 			if got := fmt.Sprint(to.url, " ", to.sign != nil || !token); err != nil || token && got != want || !token && to.sign != nil {

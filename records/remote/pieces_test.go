@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -204,6 +205,12 @@ func TestSearchesThatEnd(t *testing.T) {
 	}
 	defer db.Close()
 	asked, silent := make(chan bool, 100), make(chan bool)
+	speak := sync.OnceFunc(func() { close(silent) })
+	late := time.AfterFunc(20*time.Second, func() {
+		t.Error("a search did not end")
+		speak()
+	})
+	defer late.Stop()
 	s.Before = func(_ http.ResponseWriter, r *http.Request) bool {
 		asked <- true
 		select {
@@ -244,7 +251,7 @@ func TestSearchesThatEnd(t *testing.T) {
 		r.mu.Unlock()
 	}
 	cancel(stop)
-	close(silent)
+	speak()
 	<-one // it waits for the same part
 	if err := <-two; err != nil {
 		t.Errorf("a search beside one that ended: %v", err)
