@@ -201,7 +201,7 @@ def tune(table: Any, text: Union[str, List[str], None] = None, *, id: Optional[s
 
 @overload
 def learn(
-    table: Any, labels: Iterable[Any], text: Union[str, List[str], None] = None, *, id: Optional[str] = None, ask: None = None, **options: Any
+    table: Any, labels: Union[Iterable[Any], "os.PathLike[str]"], text: Union[str, List[str], None] = None, *, id: Optional[str] = None, ask: None = None, **options: Any
 ) -> Lesson: ...
 
 
@@ -213,13 +213,13 @@ def learn(
 
 @overload
 def learn(
-    table: Any, labels: Iterable[Any], text: Union[str, List[str], None] = None, *, id: Optional[str] = None, ask: int, **options: Any
+    table: Any, labels: Union[Iterable[Any], "os.PathLike[str]"], text: Union[str, List[str], None] = None, *, id: Optional[str] = None, ask: int, **options: Any
 ) -> Interview: ...
 
 
 def learn(
     table: Any,
-    labels: Optional[Iterable[Any]] = None,
+    labels: Union[Iterable[Any], "os.PathLike[str]", None] = None,
     text: Union[str, List[str], None] = None,
     *,
     id: Optional[str] = None,
@@ -235,7 +235,8 @@ def learn(
     Args:
         table, text, id: as in :func:`dedup`. Without ids, labels name rows by their numbers, from 0.
         labels: dictionaries with a, b and same, or tuples of the three: two ids, and whether the documents are the
-            same. From 20 labels on, the rule is usually better than any threshold.
+            same; or the path of a file of labels or decisions, as ``simdb learn`` and ``simdb review`` write it. From 20
+            labels on, the rule is usually better than any threshold.
         ask: the number of pairs to ask about. The default is 30 without labels, otherwise 0.
         options: sample=50000 (rows that are compared), seed=1, memory="1GiB", and flags about what is compared.
 
