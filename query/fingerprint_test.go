@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // All places of a statement read fingerprints by the same rule.
@@ -95,9 +96,9 @@ func TestDoubts(t *testing.T) {
 	db := openTest(t, nil)
 	putAll(t, db, map[string]uint64{"a": 0x1234567890123456, "b": 0x1234567890123457})
 	ask := func(text string, args ...any) []string {
-		rows := must(Run(t.Context(), db, text, args...))(t)
+		rows := must.Get(Run(t.Context(), db, text, args...))(t)
 		for _, err := range rows.All() {
-			noErr(t, err)
+			must.Do(t, err)
 		}
 		return rows.Warnings()
 	}
@@ -115,7 +116,7 @@ func TestDoubts(t *testing.T) {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
-	noErr(t, db.Put(t.Context(), engine.Doc{ID: "c", Text: "some words are here"}))
+	must.Do(t, db.Put(t.Context(), engine.Doc{ID: "c", Text: "some words are here"}))
 	for _, text := range []string{"PAIRS JACCARD 0.8", "JACCARD('c', 0.8)"} {
 		if got := ask(text); len(got) > 0 {
 			t.Errorf("%s with texts: %q", text, got)
