@@ -380,24 +380,6 @@ func FuzzQuoted(f *testing.F) {
 	})
 }
 
-func BenchmarkRow(b *testing.B) {
-	for _, f := range []Format{TSV, JSONL, CSV} {
-		b.Run(f.String(), func(b *testing.B) {
-			w := New(bytes.NewBuffer(nil), []string{"id", "distance"}, &Options{Format: f})
-			w.w.Reset(discard{})
-			for b.Loop() {
-				if err := w.Row("https://example.com/some/page", 3); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
-
 // hostile contains sequences that control a terminal: escapes, a title, an 8-bit control, and marks
 // that change the direction of the text that follows.
 const hostile = "a\x1b[31m\x1b]0;title\x07\u009b2J\u202eb\u200f\u061c\u2066c\ufff9"
