@@ -64,6 +64,30 @@ def test_prompt(monkeypatch, capsys):
     assert simdb.learn(TABLE).labels == [] and "no rule" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("while_asking", [False, True])
+def test_ctrl_c_at_the_prompt(monkeypatch, capsys, while_asking):
+    """Ctrl-C loses no answer, whether at the prompt or while the next pair is looked for."""
+    real = simdb._learn.call
+
+    def call(request, *args, **keywords):
+        if request["op"] == "ask" and len(request["labels"]) == 2:
+            raise KeyboardInterrupt
+        return real(request, *args, **keywords)
+
+    def said(n):
+        if n == 3:
+            raise KeyboardInterrupt
+        return "yn"[n - 1]
+
+    if while_asking:
+        monkeypatch.setattr(simdb._learn, "call", call)
+    asked = answers(monkeypatch, said)
+    interview = simdb.learn(TABLE)
+    assert [same for _, _, same in interview.labels] == [True, False] and interview.asked == 2 and interview.pair is None
+    assert len(asked) == (2 if while_asking else 3) and "\n2 labels, " in capsys.readouterr().out
+    assert interview.rule == simdb.learn(TABLE, interview.labels).rule
+
+
 def test_prompt_of_hostile_texts(monkeypatch, capsys):
     """Texts and ids do not control the terminal."""
     answers(monkeypatch, lambda n: "q")

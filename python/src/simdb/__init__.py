@@ -229,7 +229,8 @@ def learn(
     """Learns from labels which rule decides what near-duplicates are, as ``simdb learn`` does.
 
     Without labels it asks about pairs of rows: in a notebook with buttons, if there is the package ipywidgets, and
-    elsewhere through ``input``. Press Same if nothing would be lost without one of the two rows.
+    elsewhere through ``input``, where Ctrl-C ends the questions, as q does: the answers so far are returned.
+    Press Same if nothing would be lost without one of the two rows.
 
     Args:
         table, text, id: as in :func:`dedup`. Without ids, labels name rows by their numbers, from 0.

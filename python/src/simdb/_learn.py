@@ -84,6 +84,9 @@ class Interview:
         if self._number and usable():
             call({"op": "close", "db": self._number}, now=True)
 
+    def __reduce__(self) -> Any:  # a copy would close the documents of both
+        raise TypeError("an Interview cannot be copied or pickled: learn(table, interview.labels, ask=30) goes on with its labels")
+
     @property
     def asked(self) -> int:
         return len(self._answers)

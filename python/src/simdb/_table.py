@@ -44,6 +44,9 @@ class Table:
     def __del__(self) -> None:
         _library.free_table(self._pointer)
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a Table cannot be copied or pickled: pass on what to_pylist(), to_arrow(), to_pandas() or to_polars() returns")
+
     def __len__(self) -> int:
         return int(self._pointer.contents.rows)
 
