@@ -15,7 +15,7 @@ import (
 // crowds around a centre and for equal documents, written in any order. A walk must find them
 // without forming the other clusters, unless the walk is long.
 func TestClusterOf(t *testing.T) {
-	ctx, share := t.Context(), exhaustive.Every(t, 4)
+	ctx, share := t.Context(), exhaustive.Every(t, 10)
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		db, _ := create4test(t, &Options{MemtableBytes: 30_000, NoSync: true})

@@ -14,7 +14,7 @@ import (
 )
 
 // TestContainmentIndex compares a database with an index of containment with one without it, which
-// TestContainment compares with sets: in memtables and tables, after merges, with replaced and
+// package fuzz compares with sets: in memtables and tables, after merges, with replaced and
 // deleted documents, reopened, and rebuilt. Some texts have hardly any words that others lack, some
 // are equal.
 func TestContainmentIndex(t *testing.T) {

@@ -10,9 +10,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -231,47 +229,5 @@ func equal[T comparable](t testing.TB, what string, got, want []T) {
 			i++
 		}
 		t.Fatalf("%s: %d rows, want %d; first difference at %d:\n got %+v\nwant %+v", what, len(got), len(want), i, head(got[i:], 3), head(want[i:], 3))
-	}
-}
-
-// TestRetention lets documents become older than the time to live.
-func TestRetention(t *testing.T) {
-	ctx := context.Background()
-	var passed atomic.Int64 // nanoseconds; background work reads the clock, too
-	now := func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(passed.Load())) }
-	opts := &Options{TTL: 48 * time.Hour, DisableAutoCompaction: true, now: now}
-	db := must.Get(Create(t.TempDir()+"/x.simdb", opts))(t)
-	defer db.Close()
-	put := func(id string) {
-		t.Helper()
-		must.Do(t, db.Put(ctx, Doc{ID: id, Fingerprints: []Fingerprint{{uint64(5)}}}))
-	}
-	ids := func() (ids []string) {
-		for _, m := range collect(t, db.Near(ctx, 5, 0)) {
-			ids = append(ids, m.ID)
-		}
-		return ids
-	}
-	put("monday")
-	must.Do(t, db.Flush(ctx))
-	passed.Add(int64(24 * time.Hour))
-	put("tuesday")
-	equal(t, "before", ids(), []string{"monday", "tuesday"})
-	passed.Add(int64(25 * time.Hour))
-	equal(t, "one expired", ids(), []string{"tuesday"})
-	if _, err := db.Get(ctx, "monday"); !errors.Is(err, ErrNotFound) {
-		t.Fatalf("expired document: %v", err)
-	}
-	must.Do(t, db.Compact(ctx, nil))
-	if st, err := db.Stats(); err != nil || st.Documents != 1 || len(st.Tables) != 1 {
-		t.Fatalf("after compaction: %+v, %v", st, err)
-	}
-	put("monday") // the ID is free again
-	equal(t, "again", ids(), []string{"monday", "tuesday"})
-	passed.Add(int64(100 * time.Hour))
-	equal(t, "all expired", ids(), nil)
-	must.Do(t, db.Compact(ctx, nil))
-	if st, err := db.Stats(); err != nil || st.Documents != 0 || len(st.Tables) != 0 {
-		t.Fatalf("after all expired: %+v, %v", st, err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -164,28 +163,6 @@ func TestNearBatchEnds(t *testing.T) {
 	}
 	if !errors.Is(last, ErrClosed) {
 		t.Errorf("a closed snapshot ends with %v", last)
-	}
-}
-
-func TestNearBatchExpired(t *testing.T) {
-	ctx := context.Background()
-	var passed atomic.Int64
-	now := func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(passed.Load())) }
-	db, _ := create4test(t, &Options{TTL: 48 * time.Hour, DisableAutoCompaction: true, now: now})
-	fps := []uint64{5, 1 << 60, 7}
-	for day := range 6 {
-		put(t, db, fmt.Sprint("day ", day), 5)
-		if day == 1 || day == 3 {
-			must.Do(t, db.Flush(ctx))
-		}
-		s := must.Get(db.Snapshot())(t)
-		got := collect(t, s.SearchBatch(ctx, ofPrints(fps), Near(1), nil))
-		equal(t, fmt.Sprint("day ", day), got, singly(t, s, fps, 1))
-		if want := 2 * min(day+1, 3); len(got) != want {
-			t.Errorf("day %d: %d matches, want %d", day, len(got), want)
-		}
-		s.Close()
-		passed.Add(int64(24 * time.Hour))
 	}
 }
 

@@ -164,6 +164,7 @@ func TestExpiryToTheMicrosecond(t *testing.T) {
 				t.Helper()
 				equal(t, when+", entries", ids(t, db), []string{"there"})
 				equal(t, when+", near", collect(t, db.Near(ctx, 5, 0)), []Match{{ID: "there"}})
+				equal(t, when+", batch", collect(t, searchBatch(ctx, db, ofPrints([]uint64{9, 5}), Near(0))), []Match{{ID: "there", Query: 1}})
 				equal(t, when+", nearest", collect(t, db.Search(ctx, ofPrint(5), Near(64), &SearchOptions{Limit: 3})), []Match{{ID: "there"}})
 				if _, err := db.Get(ctx, "there"); err != nil {
 					t.Error(when, err)
