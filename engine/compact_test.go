@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestCloseMerges repeatedly opens a database of many small tables and closes it immediately: this
@@ -14,11 +16,11 @@ func TestCloseMerges(t *testing.T) {
 		db, path := create4test(t, &Options{NoSync: true, DisableAutoCompaction: true})
 		for i := range uint64(9) {
 			put(t, db, fmt.Sprint(i), i)
-			noErr(t, db.Flush(context.Background()))
+			must.Do(t, db.Flush(context.Background()))
 		}
 		var err error
 		for _, o := range []*Options{nil, {DisableAutoCompaction: true}} {
-			noErr(t, db.Close())
+			must.Do(t, db.Close())
 			if db, err = Open(path, o); err != nil {
 				t.Fatal(err)
 			}
@@ -35,16 +37,16 @@ func TestCloseMerges(t *testing.T) {
 func TestCompactDue(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, &Options{NoText: true, NoSketch: true, NoSync: true, DisableAutoCompaction: true})
-	l := must(db.NewLoader(ctx, &LoadOptions{}))(t)
+	l := must.Get(db.NewLoader(ctx, &LoadOptions{}))(t)
 	const n, tables = 5000, 10
 	for i := range uint64(n) {
 		fp := i * 0x9e3779b97f4a7c15
-		noErr(t, l.Add(Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{fp}}}))
+		must.Do(t, l.Add(Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{fp}}}))
 		if (i+1)%(n/tables) == 0 {
-			noErr(t, l.l.Flush())
+			must.Do(t, l.l.Flush())
 		}
 	}
-	must(l.Close())(t)
+	must.Get(l.Close())(t)
 	count := func() int {
 		st, err := db.Stats()
 		if err != nil || st.Documents != n {
@@ -61,7 +63,7 @@ func TestCompactDue(t *testing.T) {
 		t.Fatalf("%d tables after a cancelled compaction: %v", count(), err)
 	}
 	for range 2 { // the second finds nothing to merge
-		noErr(t, db.Compact(ctx, &CompactOptions{Due: true, Progress: func(Progress) {}}))
+		must.Do(t, db.Compact(ctx, &CompactOptions{Due: true, Progress: func(Progress) {}}))
 		if got := count(); got > 4 {
 			t.Fatalf("%d tables are left", got)
 		}

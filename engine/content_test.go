@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // contentDB returns a database, and its visible documents. It has a memtable and two tables, the
@@ -44,7 +46,7 @@ func contentDB(t *testing.T) (*DB, map[string]Doc) {
 			delete(want, d.ID)
 		}
 	}
-	noErr(t, db.Apply(t.Context(), &b))
+	must.Do(t, db.Apply(t.Context(), &b))
 	pass(1010 * time.Hour)
 	for id, d := range want {
 		if d.Time.Before(now().Add(-1000 * time.Hour)) {
@@ -106,7 +108,7 @@ func TestEntriesByContent(t *testing.T) {
 		}
 		var got []string
 		for e, err := range s.Range(t.Context(), f) {
-			noErr(t, err)
+			must.Do(t, err)
 			whole := e.Text == want[e.ID].Text && string(e.Fields) == string(want[e.ID].Fields)
 			if !f.Load && e.Text+string(e.Fields) != "" || f.Load && !whole {
 				t.Fatalf("%+v: %+v, want %+v", f, e, want[e.ID])
@@ -138,7 +140,7 @@ func TestEntriesByContentStops(t *testing.T) {
 		f.Where = func(_, _ []byte) (bool, error) { looked++; return every > 0 && looked%every == 0, nil }
 		rows := 0
 		for _, err := range entriesIn(t.Context(), s, f) {
-			noErr(t, err)
+			must.Do(t, err)
 			if rows++; rows == 5 {
 				return
 			}

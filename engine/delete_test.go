@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -26,7 +27,7 @@ func ids(t testing.TB, db *DB) (all []string) {
 
 func storedEntry(t testing.TB, db *DB, id string) entry {
 	t.Helper()
-	e := must(lookupOf(context.Background(), db, id))(t)
+	e := must.Get(lookupOf(context.Background(), db, id))(t)
 	return e
 }
 
@@ -69,18 +70,18 @@ func TestDeleteVersion(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, flushed %t", c.name, flushed), func(t *testing.T) {
 				path := fmt.Sprintf("/%d-%t", i, flushed)
 				db, err := Create(path, opts)
-				noErr(t, err)
+				must.Do(t, err)
 				put(t, db, "a", 1)
 				first := storedEntry(t, db, "a").Seq
 				put(t, db, "a", 2)
 				put(t, db, "c", 3)
 				if flushed {
-					noErr(t, db.Flush(ctx))
+					must.Do(t, db.Flush(ctx))
 				}
 				var b Batch
 				c.fill(&b, first, storedEntry(t, db, "a").Seq)
 				before := db.Metrics()
-				noErr(t, db.Apply(ctx, &b))
+				must.Do(t, db.Apply(ctx, &b))
 				after := db.Metrics()
 				if n := b.Deleted(); n != c.deleted || after.Deletes-before.Deletes != int64(n) {
 					t.Errorf("deleted %d, counted %d, want %d", n, after.Deletes-before.Deletes, c.deleted)
@@ -89,7 +90,7 @@ func TestDeleteVersion(t *testing.T) {
 					t.Errorf("deletes without effect wrote %d bytes to the log", after.WALBytes-before.WALBytes)
 				}
 				equal(t, "left", ids(t, db), c.left)
-				noErr(t, db.Close())
+				must.Do(t, db.Close())
 				if db, err = Open(path, opts); err != nil {
 					t.Fatal(err)
 				}
@@ -146,7 +147,7 @@ func TestPruneSparesNewer(t *testing.T) {
 	for d := range documents {
 		b.Put(Doc{ID: fmt.Sprint(d), Fingerprints: []Fingerprint{{uint64(1)}}, Time: old})
 	}
-	noErr(t, db.Apply(ctx, &b))
+	must.Do(t, db.Apply(ctx, &b))
 	var acked []string
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -164,7 +165,7 @@ func TestPruneSparesNewer(t *testing.T) {
 	})
 	pruned := 0
 	for range 3 {
-		n := must(db.Prune(ctx, time.Now().Add(-30*time.Minute), nil))(t)
+		n := must.Get(db.Prune(ctx, time.Now().Add(-30*time.Minute), nil))(t)
 		pruned += n
 	}
 	wg.Wait()
@@ -289,7 +290,7 @@ func TestDeleteVersionRaces(t *testing.T) {
 	path := t.TempDir() + "/x.simdb"
 	opts := &Options{NoSketch: true, NoSync: true, MemtableBytes: 100_000}
 	db, err := Create(path, opts)
-	noErr(t, err)
+	must.Do(t, err)
 	v := &versionRace{db: db, deleted: map[version]int{}}
 	v.left.Store(deletes)
 	stop := time.AfterFunc(limit, func() { v.left.Store(0) })
@@ -343,10 +344,10 @@ func TestDeleteVersionRaces(t *testing.T) {
 		}
 	}
 	check("at the end")
-	noErr(t, db.Close())
+	must.Do(t, db.Close())
 	if db, err = Open(path, opts); err != nil {
 		t.Fatal(err)
 	}
 	check("reopened")
-	noErr(t, db.Close())
+	must.Do(t, db.Close())
 }

@@ -10,27 +10,9 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/search"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/minhash"
 )
-
-// noErr ends the test if a call fails. Helper needs a microsecond, so only a failure calls it.
-func noErr(t testing.TB, err error) {
-	if err != nil {
-		t.Helper()
-		t.Fatal(err)
-	}
-}
-
-// must returns a function that returns v, or ends the test: must(db.Get(ctx, id))(t).
-func must[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		if err != nil {
-			t.Helper()
-			t.Fatal(err)
-		}
-		return v
-	}
-}
 
 func ofPrint(fp uint64) Doc { return Doc{Fingerprints: []Fingerprint{{fp}}} }
 
@@ -155,7 +137,7 @@ func bestMatch(ctx context.Context, s *Snapshot, doc Doc, by Criterion) (Match, 
 // snapshot4test returns a snapshot of a database, which is closed when the test ends.
 func snapshot4test(t testing.TB, db *DB) *Snapshot {
 	t.Helper()
-	s := must(db.Snapshot())(t)
+	s := must.Get(db.Snapshot())(t)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -163,7 +145,7 @@ func snapshot4test(t testing.TB, db *DB) *Snapshot {
 // open4test opens a database, which is closed when the test ends.
 func open4test(t testing.TB, path string, o *Options) *DB {
 	t.Helper()
-	db := must(Open(path, o))(t)
+	db := must.Get(Open(path, o))(t)
 	t.Cleanup(func() { db.Close() })
 	return db
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestKeeperOfIngested checks that, among the documents of an ingested table, the one that was
@@ -26,10 +28,10 @@ func TestKeeperOfIngested(t *testing.T) {
 		keepers[i/10] = cmp.Or(keepers[i/10], ids[i])
 	}
 	packed := filepath.Join(t.TempDir(), "packed.sst")
-	noErr(t, from.Pack(ctx, packed, nil))
+	must.Do(t, from.Pack(ctx, packed, nil))
 	db, _ := create4test(t, &Options{NoSketch: true})
 	put(t, db, "other", 0xffff0000ffff0000)
-	noErr(t, db.Ingest(ctx, packed))
+	must.Do(t, db.Ingest(ctx, packed))
 	for _, stage := range []string{"ingested", "merged"} {
 		for _, mode := range []bool{false, true} {
 			members := collect(t, db.Clusters(ctx, Near(2), &ClusterOptions{Components: mode}))
@@ -42,6 +44,6 @@ func TestKeeperOfIngested(t *testing.T) {
 				}
 			}
 		}
-		noErr(t, db.Compact(ctx, nil))
+		must.Do(t, db.Compact(ctx, nil))
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestLoadSorted loads IDs in order, so that tables need not be compared with each other, in many
@@ -19,12 +21,12 @@ func TestLoadSorted(t *testing.T) {
 		want := map[string]uint64{}
 		put := func(id string) {
 			want[id] = r.Uint64()
-			noErr(t, db.Put(ctx, Doc{ID: id, Fingerprints: []Fingerprint{{want[id]}}}))
+			must.Do(t, db.Put(ctx, Doc{ID: id, Fingerprints: []Fingerprint{{want[id]}}}))
 		}
 		for range 20 {
 			put(fmt.Sprint(r.IntN(4000)))
 		}
-		l := must(db.NewLoader(ctx, &LoadOptions{Replace: true}))(t)
+		l := must.Get(db.NewLoader(ctx, &LoadOptions{Replace: true}))(t)
 		replaced, next := int64(0), 0
 		for table := range 45 {
 			if table == 40 {
@@ -36,10 +38,10 @@ func TestLoadSorted(t *testing.T) {
 					replaced++
 				}
 				want[id] = r.Uint64()
-				noErr(t, l.Add(Doc{ID: id, Fingerprints: []Fingerprint{{want[id]}}}))
+				must.Do(t, l.Add(Doc{ID: id, Fingerprints: []Fingerprint{{want[id]}}}))
 				next++
 			}
-			noErr(t, l.l.Flush())
+			must.Do(t, l.l.Flush())
 			for range r.IntN(4) {
 				if !others {
 					break
@@ -48,12 +50,12 @@ func TestLoadSorted(t *testing.T) {
 				put(fmt.Sprint(r.IntN(next)))
 				id := fmt.Sprint(r.IntN(next))
 				if _, ok := want[id]; ok {
-					noErr(t, db.Delete(ctx, id))
+					must.Do(t, db.Delete(ctx, id))
 					delete(want, id)
 				}
 			}
 			if table == 20 { // merges the load into one table with the writes of others
-				noErr(t, db.Compact(ctx, nil))
+				must.Do(t, db.Compact(ctx, nil))
 			}
 		}
 		st, err := l.Close()

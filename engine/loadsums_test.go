@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/table"
 )
 
@@ -18,7 +19,7 @@ func TestLoadSums(t *testing.T) {
 	for _, o := range []Options{{}, {NoSketch: true}, {NoText: true}} {
 		o.NoSync = true
 		db, _ := create4test(t, &o)
-		l := must(db.NewLoader(t.Context(), &LoadOptions{Replace: true}))(t)
+		l := must.Get(db.NewLoader(t.Context(), &LoadOptions{Replace: true}))(t)
 		docs := map[string]Doc{}
 		some := []string{"", "...", "one two three four", "one two three fire", "four three two one", "!!!"}
 		for text := ""; len(docs) < 1500; {
@@ -29,10 +30,10 @@ func TestLoadSums(t *testing.T) {
 			if r.IntN(5) == 0 {
 				d.Fingerprints = []Fingerprint{{r.Uint64()}}
 			}
-			noErr(t, l.Add(d))
+			must.Do(t, l.Add(d))
 			docs[d.ID] = d
 		}
-		must(l.Close())(t)
+		must.Get(l.Close())(t)
 		checkSums(t, db, docs)
 	}
 }
@@ -42,9 +43,9 @@ func checkSums(t *testing.T, db *DB, docs map[string]Doc) {
 	t.Helper()
 	s := snapshot4test(t, db)
 	for id, d := range docs {
-		p := must(s.v.Locate(id))(t)
+		p := must.Get(s.v.Locate(id))(t)
 		var got table.Document
-		noErr(t, p.Part.Document(p.Doc, &got))
+		must.Do(t, p.Part.Document(p.Doc, &got))
 		var s view.Sums
 		db.s.Texts.Sum(&s, d.Text)
 		fp, words, sketch := s.Fingerprint, s.Words, s.Sketch

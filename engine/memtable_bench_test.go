@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // benchFull returns two copies of a database, one with n documents in its memtable, which nearly
@@ -24,7 +26,7 @@ func benchFull(b *testing.B, src *DB, n int, doc func(i int) Doc) (empty, full *
 		}
 	}})
 	for i := range n {
-		noErr(b, full.Put(context.Background(), doc(i)))
+		must.Do(b, full.Put(context.Background(), doc(i)))
 	}
 	if st, err := full.Stats(); err != nil || st.Memtable != int64(n) {
 		b.Fatal(err, st.Memtable)
@@ -40,7 +42,7 @@ func benchRatio(b *testing.B, name string, empty, full *DB, run func(db *DB) (se
 		for range 30 { // use the minimum: noise only adds time
 			for i, db := range []*DB{empty, full} {
 				start := cpuTime(b)
-				n := must(run(db))(b)
+				n := must.Get(run(db))(b)
 				times[i] = min(times[i], (cpuTime(b)-start)/time.Duration(n))
 			}
 		}

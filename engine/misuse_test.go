@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // failure returns the error that ends an iteration.
@@ -22,7 +24,7 @@ func TestZeroCriterion(t *testing.T) {
 		db, _ := create4test(t, &Options{NoSync: true, NoText: stored != "texts", NoSketch: stored != "texts"})
 		docs := []Doc{{ID: "a", Text: "one two three four"}, {ID: "b", Fingerprints: []Fingerprint{{7}}}}
 		for _, d := range docs {
-			noErr(t, db.Put(ctx, d))
+			must.Do(t, db.Put(ctx, d))
 		}
 		s := snapshot4test(t, db)
 		var by, parsed Criterion
@@ -69,10 +71,10 @@ func second[A, B any](_ A, _ B, err error) error { return err }
 func TestNilOptions(t *testing.T) {
 	ctx := context.Background()
 	path := t.TempDir() + "/x.simdb"
-	db := must(Open(path, nil))(t)
+	db := must.Get(Open(path, nil))(t)
 	defer db.Close()
 	for i := range 3 {
-		noErr(t, db.Put(ctx, Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{}, Text: "some words of a text"}))
+		must.Do(t, db.Put(ctx, Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{}, Text: "some words of a text"}))
 	}
 	if n := len(collect(t, db.Search(ctx, Doc{ID: "1"}, Near(3), nil))); n != 2 {
 		t.Errorf("%d matches", n)
@@ -99,9 +101,9 @@ func TestRangeLimit(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, &Options{NoSync: true, Index: []string{"n"}})
 	for i := range 300 {
-		noErr(t, db.Put(ctx, Doc{ID: fmt.Sprintf("d%03d", i), Text: "text", Fields: fmt.Appendf(nil, `{"n":%d}`, i%7)}))
+		must.Do(t, db.Put(ctx, Doc{ID: fmt.Sprintf("d%03d", i), Text: "text", Fields: fmt.Appendf(nil, `{"n":%d}`, i%7)}))
 		if i%100 == 99 && i < 250 {
-			noErr(t, db.Flush(ctx))
+			must.Do(t, db.Flush(ctx))
 		}
 	}
 	where := func(_, fields []byte) (bool, error) { return string(fields) != `{"n":3}`, nil }

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/table"
 )
 
@@ -48,7 +49,7 @@ func mixedDB(t *testing.T, fps []uint64) *DB {
 	if err == nil {
 		_, err = l.Close()
 	}
-	noErr(t, err)
+	must.Do(t, err)
 	checkMixed(t, db)
 	return db
 }
@@ -135,15 +136,15 @@ func checkMixedNear(t *testing.T, db *DB, fps, queries []uint64, k int) {
 	}
 	batch := make([][]Match, len(queries))
 	for m, err := range searchBatch(ctx, db, ofPrints(queries), Near(k)) {
-		noErr(t, err)
+		must.Do(t, err)
 		batch[m.Query] = append(batch[m.Query], ofQuery(0, m))
 	}
 	any, err := anyOf(ctx, db, ofPrints(queries), Near(k))
-	noErr(t, err)
+	must.Do(t, err)
 	for i, q := range queries {
 		var got []Match
 		for m, err := range db.Near(ctx, q, k) {
-			noErr(t, err)
+			must.Do(t, err)
 			got = append(got, m)
 		}
 		if !slices.Equal(got, want[i]) {
@@ -203,11 +204,11 @@ func TestMixedLayoutPairs(t *testing.T) {
 		}
 		check(db)
 		packed := t.TempDir() + "/all.sst"
-		noErr(t, db.Pack(ctx, packed, nil))
+		must.Do(t, db.Pack(ctx, packed, nil))
 		pinned, _ := create4test(t, &Options{NoSketch: true, Layout: "6:3"})
-		noErr(t, pinned.Ingest(ctx, packed))
+		must.Do(t, pinned.Ingest(ctx, packed))
 		single := open4test(t, packed, nil)
-		noErr(t, db.Compact(ctx, nil))
+		must.Do(t, db.Compact(ctx, nil))
 		for _, db := range []*DB{pinned, single, db} {
 			check(db)
 			if r, err := db.Check(ctx, nil); err != nil || len(r.Problems) > 0 {
@@ -236,7 +237,7 @@ func TestLayoutOptions(t *testing.T) {
 		if got := db.Options().Layout; got != want {
 			t.Errorf("%q: layout %q", c.made, got)
 		}
-		noErr(t, db.Close())
+		must.Do(t, db.Close())
 		db, err := Open(path, &Options{Layout: c.opened})
 		if c.want != "" {
 			if err == nil {

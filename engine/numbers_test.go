@@ -13,6 +13,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -88,7 +89,7 @@ func TestWritesBesidePublication(t *testing.T) {
 			put(t, db, id, written)
 		}
 		for _, id := range []string{"deleted", "replaced, deleted", "stored, deleted", "deleted, stored"} {
-			noErr(t, db.Delete(ctx, id))
+			must.Do(t, db.Delete(ctx, id))
 		}
 		put(t, db, "deleted, stored", written)
 	}
@@ -99,20 +100,20 @@ func TestWritesBesidePublication(t *testing.T) {
 				fs := commitFS{mem, &atomic.Pointer[func()]{}}
 				opts := &Options{fs: fs, NoSketch: true, DisableAutoCompaction: true}
 				db, err := Create("/x", opts)
-				noErr(t, err)
+				must.Do(t, err)
 				defer func() { db.Close() }()
 				for _, id := range stored {
 					put(t, db, id, old)
 				}
 				if flushed {
-					noErr(t, db.Flush(ctx))
+					must.Do(t, db.Flush(ctx))
 				}
 				from, err := Create("/from", opts)
-				noErr(t, err)
+				must.Do(t, err)
 				for _, id := range append(stored, new...) {
 					put(t, from, id, loaded)
 				}
-				noErr(t, errors.Join(from.Pack(ctx, "/from.sst", nil), from.Close()))
+				must.Do(t, errors.Join(from.Pack(ctx, "/from.sst", nil), from.Close()))
 
 				result := make(chan error, 1)
 				release := holdPublishing(t, db, fs) // the table is written, and waits
@@ -140,7 +141,7 @@ func TestWritesBesidePublication(t *testing.T) {
 				}
 				writes(t, db)
 				release()
-				noErr(t, <-result)
+				must.Do(t, <-result)
 
 				want := map[string]uint64{}
 				for _, id := range append(stored, new...) {
@@ -170,7 +171,7 @@ func TestWritesBesidePublication(t *testing.T) {
 					put(t, db, stage, 9)
 					want[stage] = 9
 				}
-				noErr(t, db.Compact(ctx, nil))
+				must.Do(t, db.Compact(ctx, nil))
 				same("merged")
 			})
 		}
@@ -180,7 +181,7 @@ func TestWritesBesidePublication(t *testing.T) {
 // count returns the number of files in a folder with an extension.
 func count(t testing.TB, fs vfs.FS, dir, ext string) (n int) {
 	t.Helper()
-	names := must(fs.List(dir))(t)
+	names := must.Get(fs.List(dir))(t)
 	for _, name := range names {
 		if filepath.Ext(name) == ext {
 			n++
@@ -259,7 +260,7 @@ func TestOrderOfWriting(t *testing.T) {
 		}
 		equal(t, "order after "+way, got, want)
 	}
-	noErr(t, db.Close())
+	must.Do(t, db.Close())
 }
 
 // TestExpiredAfterTheLog loads an expired document over one that only the log has. A merge must not
@@ -269,23 +270,23 @@ func TestExpiredAfterTheLog(t *testing.T) {
 	mem := vfstest.NewMem(hostDir(t))
 	opts := &Options{fs: mem, NoSketch: true, TTL: time.Hour, DisableAutoCompaction: true}
 	db, err := Create("/x", opts)
-	noErr(t, err)
+	must.Do(t, err)
 	put(t, db, "a", 1)
 	for i := range 5 {
 		docs := []Doc{{ID: "a", Fingerprints: []Fingerprint{{2}}, Time: time.Now().Add(-2 * time.Hour)}, {ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{3}}}}
 		loadDocs(t, db, docs[:1+i%2], true)
 	}
-	noErr(t, db.Compact(ctx, &CompactOptions{Due: true}))
+	must.Do(t, db.Compact(ctx, &CompactOptions{Due: true}))
 	after := mem.CrashClone(0, 1)
-	noErr(t, db.Close())
+	must.Do(t, db.Close())
 	opts.fs = after
 	if db, err = Open("/x", opts); err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
 	equal(t, "after a power cut", ids(t, db), []string{"1", "3"})
-	noErr(t, db.Flush(ctx))
-	noErr(t, db.Compact(ctx, nil))
+	must.Do(t, db.Flush(ctx))
+	must.Do(t, db.Compact(ctx, nil))
 	if st, err := db.Stats(); err != nil || st.Documents != 2 {
 		t.Fatalf("expired documents stay: %+v, %v", st, err)
 	}
@@ -306,19 +307,19 @@ func TestCatalogNumbers(t *testing.T) {
 			for i := range 3 {
 				put(t, db, fmt.Sprint(i), uint64(i))
 			}
-			noErr(t, errors.Join(db.Flush(ctx), db.Close()))
+			must.Do(t, errors.Join(db.Flush(ctx), db.Close()))
 			cat, s, err := catalog.Open(vfs.Disk, filepath.Join(path, files.Catalog))
-			noErr(t, err)
+			must.Do(t, err)
 			meta := s.Tables[0]
 			from := filepath.Join(path, files.TableName(meta.Number))
 			edit := catalog.Edit{DropTables: []uint64{meta.Number}}
 			meta.Number += 100
 			wrong(&meta)
 			edit.AddTables = []catalog.Table{meta}
-			noErr(t, errors.Join(cat.Apply(edit), cat.Close(), os.Rename(from, filepath.Join(path, files.TableName(meta.Number)))))
+			must.Do(t, errors.Join(cat.Apply(edit), cat.Close(), os.Rename(from, filepath.Join(path, files.TableName(meta.Number)))))
 			db, err = Open(path, nil)
 			if name == "shifted" {
-				noErr(t, err)
+				must.Do(t, err)
 				if e := storedEntry(t, db, "2"); e.Seq != 1003 {
 					t.Errorf("the number is %d", e.Seq)
 				}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // A journaled is a file system on a loop device that can lose power.
@@ -35,9 +36,9 @@ func newJournaled(t *testing.T) *journaled {
 	}
 	work := t.TempDir()
 	j := &journaled{filepath.Join(work, "image"), filepath.Join(work, "mounted")}
-	noErr(t, os.WriteFile(j.image, nil, 0o644))
-	noErr(t, os.Truncate(j.image, 48<<20))
-	noErr(t, os.Mkdir(j.dir, 0o755))
+	must.Do(t, os.WriteFile(j.image, nil, 0o644))
+	must.Do(t, os.Truncate(j.image, 48<<20))
+	must.Do(t, os.Mkdir(j.dir, 0o755))
 	if out, err := exec.Command("mkfs.ext4", "-q", "-F", j.image).CombinedOutput(); err != nil {
 		t.Skipf("mkfs.ext4: %v: %s", err, out)
 	}
@@ -105,7 +106,7 @@ func TestPowerCut(t *testing.T) {
 		}
 		wg.Wait()
 		db.Close() // fails, because nothing can be written
-		noErr(t, disk.again())
+		must.Do(t, disk.again())
 		m.off(false)
 		writes = int(m.next)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // BenchmarkEntries lists documents by their IDs and counts them by time, in the database of
@@ -12,7 +14,7 @@ import (
 func BenchmarkEntries(b *testing.B) {
 	db, _ := benchDB(b)
 	ctx := context.Background()
-	s := must(db.Snapshot())(b)
+	s := must.Get(db.Snapshot())(b)
 	defer s.Close()
 	list := func(f Range) func(b *testing.B) {
 		return func(b *testing.B) {
@@ -21,7 +23,7 @@ func BenchmarkEntries(b *testing.B) {
 				n++
 				f.OnlyIDs = true
 				for _, err := range entriesIn(ctx, s, f) {
-					noErr(b, err)
+					must.Do(b, err)
 					if rows++; f.Limit > 0 && rows%f.Limit == 0 {
 						break
 					}
@@ -34,10 +36,10 @@ func BenchmarkEntries(b *testing.B) {
 	b.Run("many, LIMIT 10", list(Range{Prefix: "12", Limit: 10}))
 	b.Run("few, LIMIT 10", list(Range{Prefix: "12345", Limit: 10}))
 	b.Run("unordered", list(Range{Unordered: true}))
-	e := must(lookupOf(ctx, db, "1"))(b)
+	e := must.Get(lookupOf(ctx, db, "1"))(b)
 	b.Run("CountSince", func(b *testing.B) {
 		for b.Loop() {
-			must(s.Count(ctx, Range{Since: e.Time.Add(time.Millisecond)}))(b)
+			must.Get(s.Count(ctx, Range{Since: e.Time.Add(time.Millisecond)}))(b)
 		}
 	})
 	b.Run("prune nothing", func(b *testing.B) {

@@ -12,13 +12,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // aheadDB is a database of documents with and without texts in several tables and a memtable, some
 // of them deleted or replaced, and what it should have, in the order of IDs.
 func aheadDB(t *testing.T, path string, memory int64) (*DB, []Doc) {
 	t.Helper()
-	db := must(Create(path, &Options{NoSync: true, DisableAutoCompaction: true, Memory: memory}))(t)
+	db := must.Get(Create(path, &Options{NoSync: true, DisableAutoCompaction: true, Memory: memory}))(t)
 	t.Cleanup(func() { db.Close() })
 	r := rand.New(rand.NewPCG(15, 16))
 	model := map[string]Doc{}
@@ -37,9 +39,9 @@ func aheadDB(t *testing.T, path string, memory int64) (*DB, []Doc) {
 				model[d.ID] = d
 			}
 		}
-		noErr(t, db.Apply(t.Context(), &b))
+		must.Do(t, db.Apply(t.Context(), &b))
 		if round < 3 {
-			noErr(t, db.Flush(t.Context()))
+			must.Do(t, db.Flush(t.Context()))
 		}
 	}
 	var want []Doc
@@ -64,7 +66,7 @@ func TestReadAhead(t *testing.T) {
 					checkAhead(t, db, r, all)
 				}
 			}
-			noErr(t, db.Compact(t.Context(), nil))
+			must.Do(t, db.Compact(t.Context(), nil))
 		}
 	}
 }
@@ -110,14 +112,14 @@ func TestReadAheadEnds(t *testing.T) {
 	for _, stop := range []int{1, 127, 128, 129, 384, 385, len(all)} {
 		seen := 0
 		for _, err := range db.Range(t.Context(), Range{Load: true}) {
-			noErr(t, err)
+			must.Do(t, err)
 			if seen++; seen == stop {
 				break
 			}
 		}
 		for _, end := range []string{"cancel", "close"} {
 			ctx, cancel := context.WithCancel(t.Context())
-			s := must(db.Snapshot())(t)
+			s := must.Get(db.Snapshot())(t)
 			seen, last := 0, error(nil)
 			for _, err := range s.Range(ctx, Range{Load: true}) {
 				if last = err; err != nil {
@@ -143,15 +145,15 @@ func TestReadAheadEnds(t *testing.T) {
 func TestReadAheadDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db")
 	db, all := aheadDB(t, path, 0)
-	noErr(t, errors.Join(db.Compact(t.Context(), nil), db.Close()))
+	must.Do(t, errors.Join(db.Compact(t.Context(), nil), db.Close()))
 	files, err := filepath.Glob(filepath.Join(path, "*.sst"))
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}
 	data, err := os.ReadFile(files[0])
-	noErr(t, err)
+	must.Do(t, err)
 	data[5000] ^= 1
-	noErr(t, os.WriteFile(files[0], data, 0o644))
+	must.Do(t, os.WriteFile(files[0], data, 0o644))
 	if db, err = Open(path, &Options{ReadOnly: true}); err != nil {
 		t.Fatal(err)
 	}

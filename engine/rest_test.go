@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestRest makes a reader release files that a writer has removed. Its next use must show the
@@ -15,18 +17,18 @@ import (
 func TestRest(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "x.simdb")
-	db := must(Create(path, &Options{DisableAutoCompaction: true}))(t)
+	db := must.Get(Create(path, &Options{DisableAutoCompaction: true}))(t)
 	defer db.Close()
 	if holds, err := db.ReleaseDeleted(); holds || err != nil {
 		t.Errorf("a writer: %v, %v", holds, err)
 	}
-	noErr(t, errors.Join(putSome(db, 0, 10), db.Flush(ctx), putSome(db, 10, 20), db.Flush(ctx)))
-	reader := must(Open(path, &Options{ReadOnly: true}))(t)
+	must.Do(t, errors.Join(putSome(db, 0, 10), db.Flush(ctx), putSome(db, 10, 20), db.Flush(ctx)))
+	reader := must.Get(Open(path, &Options{ReadOnly: true}))(t)
 	defer reader.Close()
 	if holds, err := reader.ReleaseDeleted(); !holds || err != nil {
 		t.Errorf("nothing was removed: %v, %v", holds, err)
 	}
-	noErr(t, putSome(db, 20, 30))
+	must.Do(t, putSome(db, 20, 30))
 	count := func(rows any) int {
 		switch s := rows.(type) {
 		case *DB:
@@ -39,9 +41,9 @@ func TestRest(t *testing.T) {
 	if n := count(reader); n != 20 {
 		t.Errorf("%d documents: a reader that need not rest has read the database", n)
 	}
-	open := must(reader.Snapshot())(t)
+	open := must.Get(reader.Snapshot())(t)
 	defer open.Close()
-	noErr(t, db.Compact(ctx, nil))
+	must.Do(t, db.Compact(ctx, nil))
 	for range 2 {
 		if holds, err := reader.ReleaseDeleted(); holds || err != nil {
 			t.Errorf("all tables are removed: %v, %v", holds, err)
@@ -53,7 +55,7 @@ func TestRest(t *testing.T) {
 	if n := count(reader); n != 30 {
 		t.Errorf("%d documents after a rest", n)
 	}
-	noErr(t, errors.Join(putSome(db, 30, 31), db.Flush(ctx), reader.Refresh(ctx), db.Delete(ctx, "d30"), putSome(db, 31, 32)))
+	must.Do(t, errors.Join(putSome(db, 30, 31), db.Flush(ctx), reader.Refresh(ctx), db.Delete(ctx, "d30"), putSome(db, 31, 32)))
 	if _, err := db.Prune(ctx, backupTime(30), nil); err != nil { // drops the large table
 		t.Fatal(err)
 	}
@@ -85,10 +87,10 @@ func TestRestBesideQueries(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer stop()
 	path := filepath.Join(t.TempDir(), "x.simdb")
-	db := must(Create(path, &Options{MemtableBytes: 4000, NoSync: true}))(t)
+	db := must.Get(Create(path, &Options{MemtableBytes: 4000, NoSync: true}))(t)
 	defer db.Close()
-	noErr(t, putSome(db, 0, 10))
-	reader := must(Open(path, &Options{ReadOnly: true}))(t)
+	must.Do(t, putSome(db, 0, 10))
+	reader := must.Get(Open(path, &Options{ReadOnly: true}))(t)
 	defer reader.Close()
 	var wg sync.WaitGroup
 	loop := func(step func(i int) error) {

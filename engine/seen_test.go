@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // A seenText has the n-grams of a text, as texts, with the position of the first word of each and
@@ -142,7 +143,7 @@ func seenTogether(t *testing.T, seed uint64, o *Options) {
 			for _, lot := range lots {
 				runs = nil
 				k, b, err := db.Any(ctx, lot, Contains(0.5), search)
-				noErr(t, err)
+				must.Do(t, err)
 				known, best, got = append(known, k...), append(best, b...), append(got, runs...)
 			}
 			for i, d := range docs {
@@ -175,19 +176,19 @@ func seenTogether(t *testing.T, seed uint64, o *Options) {
 		for range 90 {
 			id := fmt.Sprint("d", r.IntN(200))
 			stored[id] = text()
-			noErr(t, db.Put(ctx, Doc{ID: id, Text: stored[id]}))
+			must.Do(t, db.Put(ctx, Doc{ID: id, Text: stored[id]}))
 		}
 		for _, id := range slices.Sorted(maps.Keys(stored)) {
 			if r.IntN(15) == 0 {
 				delete(stored, id)
-				noErr(t, db.Delete(ctx, id))
+				must.Do(t, db.Delete(ctx, id))
 			}
 		}
 		compare(fmt.Sprint("memtable ", round))
-		noErr(t, db.Flush(ctx))
+		must.Do(t, db.Flush(ctx))
 		compare(fmt.Sprint("tables ", round))
 	}
-	noErr(t, db.Compact(ctx, nil))
+	must.Do(t, db.Compact(ctx, nil))
 	compare("one table")
 	if partly < 20 {
 		t.Errorf("%d shares between 0 and 1", partly)
@@ -210,7 +211,7 @@ func TestAddSeen(t *testing.T) {
 				}
 				docs = append(docs, Doc{ID: fmt.Sprint(lot, ".", i), Text: strings.Join(words, " ")})
 			}
-			got := must(db.AddNovel(ctx, docs, Contains(0.6), &SearchOptions{Together: true}))(t)
+			got := must.Get(db.AddNovel(ctx, docs, Contains(0.6), &SearchOptions{Together: true}))(t)
 			for i, d := range docs {
 				of := seenTextOf(d.Text, &Options{Shingle: 2})
 				share, _ := of.against(shown)
@@ -228,7 +229,7 @@ func TestAddSeen(t *testing.T) {
 				}
 			}
 			if lot == 5 {
-				noErr(t, db.Flush(ctx))
+				must.Do(t, db.Flush(ctx))
 			}
 		}
 		if dropped < 50 || dropped > 190 {
@@ -267,12 +268,12 @@ func TestSeenInCrowd(t *testing.T) {
 	for _, left := range []int{0, many / 2, many - 1} {
 		db, _ := create4test(t, &Options{NoSync: true, Containment: true, DisableAutoCompaction: true})
 		for i := range many {
-			noErr(t, db.Put(ctx, Doc{ID: fmt.Sprint(i), Text: "one two three four"}))
+			must.Do(t, db.Put(ctx, Doc{ID: fmt.Sprint(i), Text: "one two three four"}))
 		}
-		noErr(t, db.Flush(ctx))
+		must.Do(t, db.Flush(ctx))
 		for i := range many {
 			if i != left {
-				noErr(t, db.Delete(ctx, fmt.Sprint(i)))
+				must.Do(t, db.Delete(ctx, fmt.Sprint(i)))
 			}
 		}
 		if _, best, err := db.Any(ctx, []Doc{{Text: "zero one two three"}}, Contains(1), &SearchOptions{Together: true}); err != nil || best[0].Score != 0.5 {

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // BenchmarkShared measures what sharing costs a process that is alone: writes with and without fsync,
@@ -14,7 +16,7 @@ func BenchmarkShared(b *testing.B) {
 		name := fmt.Sprintf("shared=%t", shared)
 		rng := rand.New(rand.NewPCG(1, 1))
 		open := func(b *testing.B, noSync bool) *DB {
-			db := must(Open(filepath.Join(b.TempDir(), "db"), &Options{Shared: shared, NoSync: noSync}))(b)
+			db := must.Get(Open(filepath.Join(b.TempDir(), "db"), &Options{Shared: shared, NoSync: noSync}))(b)
 			b.Cleanup(func() { db.Close() })
 			return db
 		}
@@ -40,16 +42,16 @@ func BenchmarkShared(b *testing.B) {
 		for n := range 20_000 {
 			put(b, db, fmt.Sprint("d", n), rng.Uint64())
 		}
-		noErr(b, db.Compact(b.Context(), nil))
+		must.Do(b, db.Compact(b.Context(), nil))
 		b.Run("Get/"+name, func(b *testing.B) {
 			for b.Loop() {
-				must(db.Get(b.Context(), fmt.Sprint("d", rng.IntN(20_000))))(b)
+				must.Get(db.Get(b.Context(), fmt.Sprint("d", rng.IntN(20_000))))(b)
 			}
 		})
 		b.Run("Near/"+name, func(b *testing.B) {
 			for b.Loop() {
 				for _, err := range db.Near(b.Context(), rng.Uint64(), 3) {
-					noErr(b, err)
+					must.Do(b, err)
 				}
 			}
 		})

@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -71,9 +72,9 @@ func newSlowDisk(t testing.TB) *slowDisk {
 	c := exec.Command(os.Args[0], "-test.run", "^TestSlowDisk$")
 	c.Env = append(os.Environ(), "SIMDB_TEST_SLOWDISK=1")
 	c.ExtraFiles, c.Stderr = []*os.File{faults}, os.Stderr
-	in := must(c.StdinPipe())(t)
-	out := must(c.StdoutPipe())(t)
-	noErr(t, c.Start())
+	in := must.Get(c.StdinPipe())(t)
+	out := must.Get(c.StdoutPipe())(t)
+	must.Do(t, c.Start())
 	t.Cleanup(func() { // after the files are unmapped
 		in.Close()
 		io.Copy(io.Discard, out)
@@ -256,11 +257,11 @@ func TestSlowDisk(t *testing.T) {
 			want[i] = byte(i * 7 / 5)
 		}
 		path := filepath.Join(t.TempDir(), "x.sst")
-		noErr(t, os.WriteFile(path, want, 0o666))
+		must.Do(t, os.WriteFile(path, want, 0o666))
 		f, err := d.Open(path)
-		noErr(t, err)
+		must.Do(t, err)
 		data, unmap, err := f.Mmap()
-		noErr(t, err)
+		must.Do(t, err)
 		f.(vfs.Adviser).Advise(data, int64(size/2), int64(size), vfs.AdviseFetch)
 		if !bytes.Equal(data, want) {
 			t.Errorf("%d bytes differ", size)

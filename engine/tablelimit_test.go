@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/table"
 )
 
@@ -53,7 +54,7 @@ func checkTables(t *testing.T, db *DB, first, end int) int {
 		}
 		found := false
 		for m, err := range db.Near(ctx, want.Fingerprints[0][0]^1<<(i%64), 1) {
-			noErr(t, err)
+			must.Do(t, err)
 			found = found || m.ID == want.ID
 		}
 		if !found {
@@ -78,7 +79,7 @@ func TestTableLimit(t *testing.T) {
 		{"writes without compaction", Options{DisableAutoCompaction: true}, limitPuts},
 		{"rotated", Options{MemtableBytes: 1 << 30}, func(t *testing.T, db *DB) {
 			for i := range n {
-				noErr(t, db.Put(ctx, limitDoc(i)))
+				must.Do(t, db.Put(ctx, limitDoc(i)))
 			}
 		}},
 		{"load", Options{DisableAutoCompaction: true}, func(t *testing.T, db *DB) { limitLoad(t, db, 37) }},
@@ -90,12 +91,12 @@ func TestTableLimit(t *testing.T) {
 			t.Parallel()
 			db, compactions := limitedDB(t, c.o)
 			c.add(t, db)
-			noErr(t, db.Compact(ctx, &CompactOptions{Due: true}))
+			must.Do(t, db.Compact(ctx, &CompactOptions{Due: true}))
 			tables, due := checkTables(t, db, 0, n), compactions()
 			if tables > 2*n/tableLimit+8 || due > n/10 {
 				t.Errorf("%d tables after %d compactions", tables, due)
 			}
-			noErr(t, db.Compact(ctx, nil))
+			must.Do(t, db.Compact(ctx, nil))
 			tables, all := checkTables(t, db, 0, n), compactions()
 			if tables > 2*n/tableLimit || tables < n/tableLimit || all-due > int64(tables) {
 				t.Errorf("%d tables after %d compactions of all", tables, all-due)
@@ -107,9 +108,9 @@ func TestTableLimit(t *testing.T) {
 
 			// With a tenth of the documents, which exceed a table, fewer tables suffice.
 			for i := range n - n/10 {
-				noErr(t, db.Delete(ctx, fmt.Sprint(i)))
+				must.Do(t, db.Delete(ctx, fmt.Sprint(i)))
 			}
-			noErr(t, db.Compact(ctx, nil))
+			must.Do(t, db.Compact(ctx, nil))
 			if tables := checkTables(t, db, n-n/10, n); tables > 4 {
 				t.Errorf("%d tables of %d documents", tables, n/10)
 			}
@@ -148,12 +149,12 @@ func TestTableBytes(t *testing.T) {
 		}
 	}
 	for _, due := range []bool{true, false} {
-		noErr(t, db.Compact(ctx, &CompactOptions{Due: due}))
+		must.Do(t, db.Compact(ctx, &CompactOptions{Due: due}))
 		check(db, 2*n*50/limit+8)
 	}
-	noErr(t, db.Close())
+	must.Do(t, db.Close())
 	db = open4test(t, path, nil)
-	noErr(t, db.Compact(ctx, nil))
+	must.Do(t, db.Compact(ctx, nil))
 	check(db, 1)
 }
 
@@ -161,12 +162,12 @@ func TestTableBytes(t *testing.T) {
 func limitPuts(t *testing.T, db *DB) {
 	r := rand.New(rand.NewPCG(8, 8))
 	for i := range 20 * tableLimit {
-		noErr(t, db.Put(t.Context(), limitDoc(i)))
+		must.Do(t, db.Put(t.Context(), limitDoc(i)))
 		if r.IntN(60) == 0 {
-			noErr(t, db.Flush(t.Context()))
+			must.Do(t, db.Flush(t.Context()))
 		}
 	}
-	noErr(t, db.Flush(t.Context()))
+	must.Do(t, db.Flush(t.Context()))
 }
 
 // limitLoad loads twenty times the documents of a table, and flushes after every each documents.
@@ -183,7 +184,7 @@ func limitLoad(t *testing.T, db *DB, each int) {
 	if err == nil {
 		_, err = l.Close()
 	}
-	noErr(t, err)
+	must.Do(t, err)
 }
 
 // TestPackLimit packs as many documents as a table can have, and one more.
@@ -192,13 +193,13 @@ func TestPackLimit(t *testing.T) {
 	dir := t.TempDir()
 	db, _ := limitedDB(t, Options{DisableAutoCompaction: true})
 	for i := range tableLimit + 10 {
-		noErr(t, db.Put(ctx, limitDoc(i)))
+		must.Do(t, db.Put(ctx, limitDoc(i)))
 		if i%100 == 0 {
-			noErr(t, db.Flush(ctx))
+			must.Do(t, db.Flush(ctx))
 		}
 	}
 	for i := range 9 {
-		noErr(t, db.Delete(ctx, fmt.Sprint(50*i)))
+		must.Do(t, db.Delete(ctx, fmt.Sprint(50*i)))
 	}
 	path := filepath.Join(dir, "packed.sst")
 	err := db.Pack(ctx, path, nil)
@@ -208,8 +209,8 @@ func TestPackLimit(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("files after a refusal: %v, %v", left, err)
 	}
-	noErr(t, db.Delete(ctx, fmt.Sprint(tableLimit)))
-	noErr(t, db.Pack(ctx, path, nil))
+	must.Do(t, db.Delete(ctx, fmt.Sprint(tableLimit)))
+	must.Do(t, db.Pack(ctx, path, nil))
 	packed := open4test(t, path, nil)
 	if st, err := packed.Stats(); err != nil || st.Documents != tableLimit {
 		t.Errorf("%d documents packed: %v", st.Documents, err)

@@ -12,13 +12,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 func benchCopy(b *testing.B, src *DB, opts Options) *DB {
 	b.Helper()
 	path := b.TempDir()
-	noErr(b, os.CopyFS(path, os.DirFS(src.Metrics().Path)))
-	db := must(Open(path, &opts))(b)
+	must.Do(b, os.CopyFS(path, os.DirFS(src.Metrics().Path)))
+	db := must.Get(Open(path, &opts))(b)
 	b.Cleanup(func() { db.Close() })
 	return db
 }
@@ -27,14 +29,14 @@ func benchCopy(b *testing.B, src *DB, opts Options) *DB {
 // document, including the flushes and compactions that it caused.
 func benchWrites(b *testing.B, db *DB, n int, write func(from int) (to int, err error)) {
 	b.Helper()
-	noErr(b, db.Flush(context.Background()))
+	must.Do(b, db.Flush(context.Background()))
 	cpu, start := cpuTime(b), time.Now()
 	for i := 0; i < n; {
-		to := must(write(i))(b)
+		to := must.Get(write(i))(b)
 		i = to
 	}
 	wall := time.Since(start)
-	noErr(b, db.Flush(context.Background()))
+	must.Do(b, db.Flush(context.Background()))
 	cpu = cpuTime(b) - cpu
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(float64(n)/wall.Seconds(), "docs/s")
@@ -75,7 +77,7 @@ func BenchmarkBatches(b *testing.B) {
 	}{{"durable", false}, {"never", true}} {
 		for _, with := range []string{"fingerprint", "text"} {
 			b.Run(fmt.Sprintf("%s/%s", sync.name, with), func(b *testing.B) {
-				db := must(Create(b.TempDir()+"/db", &Options{NoSync: sync.noSync}))(b)
+				db := must.Get(Create(b.TempDir()+"/db", &Options{NoSync: sync.noSync}))(b)
 				b.Cleanup(func() { db.Close() })
 				r := rand.New(rand.NewPCG(12, 12))
 				var batch Batch

@@ -13,6 +13,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/jsonfield"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/value"
 )
@@ -94,18 +95,18 @@ func TestFields(t *testing.T) {
 		for range rng.IntN(4) {
 			members[keys[rng.IntN(len(keys))]] = json.RawMessage(values[rng.IntN(len(values))])
 		}
-		raw := must(json.Marshal(members))(t)
+		raw := must.Get(json.Marshal(members))(t)
 		if len(members) == 0 {
 			raw = nil
 		}
-		noErr(t, db.Put(t.Context(), engine.Doc{ID: fmt.Sprint(i), Text: "text", Fields: raw}))
+		must.Do(t, db.Put(t.Context(), engine.Doc{ID: fmt.Sprint(i), Text: "text", Fields: raw}))
 		var v map[string]any
 		if raw != nil {
-			noErr(t, json.Unmarshal(raw, &v))
+			must.Do(t, json.Unmarshal(raw, &v))
 		}
 		note(nil, v)
 		if i == 150 {
-			noErr(t, db.Flush(t.Context()))
+			must.Do(t, db.Flush(t.Context()))
 		}
 	}
 	want := map[string]string{}
@@ -173,7 +174,7 @@ func TestFields(t *testing.T) {
 		if n := len(columns); columns[0] != "id" || columns[n-2] != "text" || columns[n-1] != "time" {
 			t.Errorf("SHOW * has the columns %q", columns)
 		}
-		noErr(t, db.Compact(t.Context(), nil))
+		must.Do(t, db.Compact(t.Context(), nil))
 	}
 	rows, columns := run("ID = '1' SHOW * LIMIT 1")
 	if d, _ := run("GET '1'"); len(rows) != 1 || rows[0][len(columns)-2] != d[0][1] {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // All places of a statement read fingerprints by the same rule.
@@ -95,9 +96,9 @@ func TestDoubts(t *testing.T) {
 	db := openTest(t, nil)
 	putAll(t, db, map[string]uint64{"a": 0x1234567890123456, "b": 0x1234567890123457})
 	ask := func(text string, args ...any) []string {
-		rows := must(Run(t.Context(), db, text, args...))(t)
+		rows := must.Get(Run(t.Context(), db, text, args...))(t)
 		for _, err := range rows.All() {
-			noErr(t, err)
+			must.Do(t, err)
 		}
 		return rows.Warnings()
 	}
@@ -115,8 +116,8 @@ func TestDoubts(t *testing.T) {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
-	noErr(t, db.Put(t.Context(), engine.Doc{ID: "c", Text: "some words are here"}))
-	noErr(t, db.Put(t.Context(), engine.Doc{ID: "17", Text: "some other words are here"}))
+	must.Do(t, db.Put(t.Context(), engine.Doc{ID: "c", Text: "some words are here"}))
+	must.Do(t, db.Put(t.Context(), engine.Doc{ID: "17", Text: "some other words are here"}))
 	const quoted = "17 without quotes is a fingerprint: the document's id is '17'"
 	for text, want := range map[string]string{"NEAR(17, 0)": quoted, "NEAR(0x17, 0)": "", "NEAR(18, 0)": "", "NEAR(17, 64)": "", "NEAR('17', 0)": ""} {
 		if got := strings.Join(ask(text), "; "); got != want {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // indexValue returns a random value of a field or operand: of all types, equal values written in
@@ -90,7 +91,7 @@ func TestIndex(t *testing.T) {
 			case err == nil && i == 1500:
 				err = db.Compact(t.Context(), nil)
 			}
-			noErr(t, err)
+			must.Do(t, err)
 		}
 	}
 	cases, narrowed, found := 0, 0, 0
@@ -124,7 +125,7 @@ func TestIndex(t *testing.T) {
 		}
 		cases++
 		found += len(got)
-		explained := must(Run(t.Context(), indexed, "EXPLAIN "+text))(t)
+		explained := must.Get(Run(t.Context(), indexed, "EXPLAIN "+text))(t)
 		if strings.Contains(fmt.Sprint(read(t, explained)), "by the index of ") {
 			narrowed++
 		}
@@ -152,14 +153,14 @@ func TestIndexMemory(t *testing.T) {
 	db := openTest(t, &engine.Options{Index: []string{"v"}, Memory: 8 * 10, NoSync: true})
 	for i := range 400 {
 		d := engine.Doc{ID: fmt.Sprint("doc-", i), Text: "text", Fields: fmt.Appendf(nil, `{"v":%d}`, i/20)}
-		noErr(t, db.Put(t.Context(), d))
+		must.Do(t, db.Put(t.Context(), d))
 	}
-	noErr(t, db.Flush(t.Context()))
-	explained := must(Run(t.Context(), db, "EXPLAIN v = 3"))(t)
+	must.Do(t, db.Flush(t.Context()))
+	explained := must.Get(Run(t.Context(), db, "EXPLAIN v = 3"))(t)
 	if plan := fmt.Sprint(read(t, explained)); strings.Contains(plan, "20 of 400") {
 		t.Errorf("the plan holds 20 documents: %s", plan)
 	}
-	rows := must(Run(t.Context(), db, "COUNT v = 3"))(t)
+	rows := must.Get(Run(t.Context(), db, "COUNT v = 3"))(t)
 	if got := fmt.Sprint(read(t, rows)); got != "[[20]]" {
 		t.Errorf("%s documents", got)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // crowdStatements run on n documents that all have fingerprint 42. rows gives the number of rows,
@@ -58,14 +59,14 @@ func TestCrowdInLittleMemory(t *testing.T) {
 	n := exhaustive.Size(20_000, 1_000_000)
 	path := t.TempDir() + "/crowd.simdb"
 	db, err := engine.Open(path, &engine.Options{NoText: true, NoSketch: true})
-	noErr(t, err)
+	must.Do(t, err)
 	l, err := db.NewLoader(t.Context(), &engine.LoadOptions{})
-	noErr(t, err)
+	must.Do(t, err)
 	for i := range n {
-		noErr(t, l.Add(engine.Doc{ID: strconv.Itoa(i), Fingerprints: []engine.Fingerprint{{uint64(42)}}}))
+		must.Do(t, l.Add(engine.Doc{ID: strconv.Itoa(i), Fingerprints: []engine.Fingerprint{{uint64(42)}}}))
 	}
-	must(l.Close())(t)
-	noErr(t, db.Close())
+	must.Get(l.Close())(t)
+	must.Do(t, db.Close())
 	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCrowdInLittleMemory$", "-test.v")
 	c.Env = append(os.Environ(), variable+"="+path, "GOMEMLIMIT=300MiB")
 	out, err := c.CombinedOutput()
@@ -81,14 +82,14 @@ func TestCrowdInLittleMemory(t *testing.T) {
 // askCrowd runs in the other process.
 func askCrowd(t *testing.T, path string) {
 	const budget, margin = 64 << 20, 400 << 20
-	db := must(engine.Open(path, &engine.Options{ReadOnly: true, Memory: budget}))(t)
+	db := must.Get(engine.Open(path, &engine.Options{ReadOnly: true, Memory: budget}))(t)
 	defer db.Close()
-	n := must(count(t.Context(), db, "COUNT"))(t)
-	now := must(virtualMemory())(t)
+	n := must.Get(count(t.Context(), db, "COUNT"))(t)
+	now := must.Get(virtualMemory())(t)
 	// Limit the address space, because nothing else stops an allocation: the current size, and a
 	// margin for the heap's own arenas.
 	most := uint64(now + budget + margin)
-	noErr(t, unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: most, Max: most}))
+	must.Do(t, unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: most, Max: most}))
 	for _, s := range crowdStatements {
 		started := time.Now()
 		rows, err := count(t.Context(), db, s.text)

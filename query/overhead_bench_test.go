@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // BenchmarkOverhead compares a search by the engine alone with the same search as a statement: with
@@ -14,16 +15,16 @@ import (
 func BenchmarkOverhead(b *testing.B) {
 	ctx := b.Context()
 	db := openTest(b, &engine.Options{NoText: true, NoSketch: true})
-	l := must(db.NewLoader(ctx, &engine.LoadOptions{}))(b)
+	l := must.Get(db.NewLoader(ctx, &engine.LoadOptions{}))(b)
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 100_000 {
 		fp := r.Uint64()
 		if i%4 == 0 {
 			fp &= 0xfff // 25,000 within 12 bits of 0
 		}
-		noErr(b, l.Add(engine.Doc{ID: fmt.Sprintf("doc/%06d", i), Fingerprints: []engine.Fingerprint{{fp}}}))
+		must.Do(b, l.Add(engine.Doc{ID: fmt.Sprintf("doc/%06d", i), Fingerprints: []engine.Fingerprint{{fp}}}))
 	}
-	must(l.Close())(b)
+	must.Get(l.Close())(b)
 	fp, large := r.Uint64(), uint64(0)
 	search := func(fp uint64, k int) int {
 		n := 0
@@ -35,7 +36,7 @@ func BenchmarkOverhead(b *testing.B) {
 		return n
 	}
 	read := func(rows *Rows, err error) int {
-		noErr(b, err)
+		must.Do(b, err)
 		n := 0
 		for _, err := range rows.All() {
 			if n++; err != nil {
@@ -57,7 +58,7 @@ func BenchmarkOverhead(b *testing.B) {
 		})
 	}
 	bench("engine", func(int) int { return search(fp, 3) })
-	prepared := must(Prepare("NEAR(?, 3)"))(b)
+	prepared := must.Get(Prepare("NEAR(?, 3)"))(b)
 	literals := make([]string, 1024)
 	for i := range literals {
 		literals[i] = fmt.Sprintf("NEAR(0x%016x, 3)", fp+uint64(i))

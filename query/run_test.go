@@ -14,28 +14,10 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/front"
+	"github.com/simdb/simdb/internal/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// noErr ends the test if a call fails.
-func noErr(t testing.TB, err error) {
-	if err != nil {
-		t.Helper()
-		t.Fatal(err)
-	}
-}
-
-// must returns a function that returns v, or ends the test: must(os.ReadFile(name))(t).
-func must[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		if err != nil {
-			t.Helper()
-			t.Fatal(err)
-		}
-		return v
-	}
-}
 
 // check returns the error in the form of a statement.
 func check(text string) error {
@@ -46,7 +28,7 @@ func check(text string) error {
 func putAll(t testing.TB, db *engine.DB, fps map[string]uint64) {
 	t.Helper()
 	for id, fp := range fps {
-		noErr(t, db.Put(t.Context(), engine.Doc{ID: id, Fingerprints: []engine.Fingerprint{{fp}}, Time: time.Unix(1000, 0)}))
+		must.Do(t, db.Put(t.Context(), engine.Doc{ID: id, Fingerprints: []engine.Fingerprint{{fp}}, Time: time.Unix(1000, 0)}))
 	}
 }
 
@@ -129,17 +111,17 @@ func TestGetPutRoundTrip(t *testing.T) {
 	fp := uint64(0x0123456789abcdef)
 	want := engine.Doc{ID: "it's \"1\"\n", Text: "some\twords \u2028 é", Fields: json.RawMessage(`{"x":[1.50,null,"y"]}`), Fingerprints: []engine.Fingerprint{{fp}},
 		Time: time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC)}
-	must(Run(t.Context(), db, "PUT ?", want))(t)
+	must.Get(Run(t.Context(), db, "PUT ?", want))(t)
 	rows, err := Run(t.Context(), db, "GET ?", want.ID)
-	noErr(t, err)
+	must.Do(t, err)
 	row := read(t, rows)[0]
 	object := make(map[string]any)
 	for i, c := range rows.Columns() {
 		object[c] = row[i]
 	}
 	object["fingerprint"] = fmt.Sprintf("%016x", object["fingerprint"])
-	must(Run(t.Context(), db, "DELETE ?", want.ID))(t)
-	must(Run(t.Context(), db, "PUT ?", object))(t)
+	must.Get(Run(t.Context(), db, "DELETE ?", want.ID))(t)
+	must.Get(Run(t.Context(), db, "PUT ?", object))(t)
 	got, err := db.Get(t.Context(), want.ID)
 	if err != nil || got.Text != want.Text || string(got.Fields) != string(want.Fields) || got.Fingerprints[0][0] != fp || !got.Time.Equal(want.Time) {
 		t.Errorf("got %+v, %v", got, err)
@@ -151,8 +133,8 @@ func TestGetPutRoundTrip(t *testing.T) {
 func TestSnapshot(t *testing.T) {
 	db := openTest(t, nil)
 	putAll(t, db, map[string]uint64{"a": 1, "b": 1, "c": 1})
-	rows := must(Run(t.Context(), db, "NEAR(1, 0)"))(t)
-	must(Run(t.Context(), db, "DELETE WHERE ID LIKE '%'"))(t)
+	rows := must.Get(Run(t.Context(), db, "NEAR(1, 0)"))(t)
+	must.Get(Run(t.Context(), db, "DELETE WHERE ID LIKE '%'"))(t)
 	if got := read(t, rows); len(got) != 3 {
 		t.Errorf("%v", got)
 	}
@@ -171,7 +153,7 @@ func TestStopsEarly(t *testing.T) {
 	putAll(t, db, map[string]uint64{"a": 1, "b": 1, "c": 1})
 	for _, text := range []string{"NEAR(1, 0)", "NEAR(1, 0) ORDER BY id DESC", "ID LIKE '%'", "NEAREST(1, 3)", "PAIRS NEAR 3", "CLUSTERS NEAR 3", "COUNT"} {
 		rows, err := Run(t.Context(), db, text)
-		noErr(t, err)
+		must.Do(t, err)
 		for range rows.All() {
 			break
 		}
@@ -210,8 +192,8 @@ func TestErrorClasses(t *testing.T) {
 		return nil
 	}
 	putAll(t, db, map[string]uint64{"a": 1})
-	closed := must(engine.Open(t.TempDir()+"/closed.simdb", nil))(t)
-	noErr(t, closed.Close())
+	closed := must.Get(engine.Open(t.TempDir()+"/closed.simdb", nil))(t)
+	must.Do(t, closed.Close())
 	for _, tc := range []struct {
 		err   error
 		is    error
@@ -281,12 +263,12 @@ func BenchmarkNear(b *testing.B) {
 	db := openTest(b, nil)
 	for i := range 1000 {
 		fp := uint64(i) * 0x9e3779b97f4a7c15
-		noErr(b, db.Put(b.Context(), engine.Doc{ID: fmt.Sprint(i), Fingerprints: []engine.Fingerprint{{fp}}}))
+		must.Do(b, db.Put(b.Context(), engine.Doc{ID: fmt.Sprint(i), Fingerprints: []engine.Fingerprint{{fp}}}))
 	}
 	for b.Loop() {
-		rows := must(Run(b.Context(), db, "NEAR(?, 3) LIMIT 10", uint64(1)))(b)
+		rows := must.Get(Run(b.Context(), db, "NEAR(?, 3) LIMIT 10", uint64(1)))(b)
 		for _, err := range rows.All() {
-			noErr(b, err)
+			must.Do(b, err)
 		}
 	}
 }
@@ -295,7 +277,7 @@ func BenchmarkNear(b *testing.B) {
 func TestLiteral(t *testing.T) {
 	db := openTest(t, nil)
 	for _, id := range []string{"a", "it's", "12"} {
-		noErr(t, db.Put(t.Context(), engine.Doc{ID: id, Text: "one two three", Fields: []byte(`{"n":12,"s":"12"}`)}))
+		must.Do(t, db.Put(t.Context(), engine.Doc{ID: id, Text: "one two three", Fields: []byte(`{"n":12,"s":"12"}`)}))
 	}
 	for _, c := range []struct {
 		statement, value string

@@ -12,6 +12,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/front"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
@@ -57,7 +58,7 @@ var foundByExamples = map[string]string{
 func TestPredicateTable(t *testing.T) {
 	db := openTest(t, nil)
 	for i, text := range []string{"one two three four", "one two three four", "four three two one", "something else altogether"} {
-		must(Run(t.Context(), db, "PUT ?", engine.Doc{ID: string(rune('a' + i)), Text: text}))(t)
+		must.Get(Run(t.Context(), db, "PUT ?", engine.Doc{ID: string(rune('a' + i)), Text: text}))(t)
 	}
 	for _, d := range predicate.Definitions {
 		t.Run(d.Word, func(t *testing.T) {
@@ -116,19 +117,19 @@ func checkCall(t *testing.T, db *engine.DB, d predicate.Definition) {
 // testRun returns a running statement on a snapshot that lives as long as the test.
 func testRun(t *testing.T, db *engine.DB, text string) *run {
 	t.Helper()
-	snap := must(db.Snapshot())(t)
+	snap := must.Get(db.Snapshot())(t)
 	t.Cleanup(func() { snap.Close() })
-	p := must(parse(text))(t)
+	p := must.Get(parse(text))(t)
 	v := &value.Values{}
-	noErr(t, v.Init(p.Parsed, nil, nil))
+	must.Do(t, v.Init(p.Parsed, nil, nil))
 	return &run{Scope: &predicate.Scope{Ctx: t.Context(), DB: db, Snap: snap, Values: v}, rows: &Rows{}}
 }
 
 func bound(t *testing.T, db *engine.DB, text string) predicate.Predicate {
 	t.Helper()
 	x := testRun(t, db, text)
-	p := must(parse(text))(t)
-	n := must(x.bindOr(p.Statement.Select.Expr, false))(t)
+	p := must.Get(parse(text))(t)
+	n := must.Get(x.bindOr(p.Statement.Select.Expr, false))(t)
 	return n.(*leaf).Predicate
 }
 
@@ -191,11 +192,11 @@ func examples(d statementDef) []string {
 func TestWritesColumn(t *testing.T) {
 	path := t.TempDir() + "/test.simdb"
 	db, err := engine.Open(path, nil)
-	noErr(t, err)
+	must.Do(t, err)
 	for _, id := range []string{"a", "b", "x"} {
-		must(Run(t.Context(), db, "PUT ?", engine.Doc{ID: id, Text: "one two", Time: time.Unix(1000, 0)}))(t)
+		must.Get(Run(t.Context(), db, "PUT ?", engine.Doc{ID: id, Text: "one two", Time: time.Unix(1000, 0)}))(t)
 	}
-	noErr(t, db.Close())
+	must.Do(t, db.Close())
 	if db, err = engine.Open(path, &engine.Options{ReadOnly: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +220,7 @@ func inTransaction(t *testing.T, db *engine.DB, d statementDef, example string) 
 	defer s.Close()
 	if d.word == "COMMIT" || d.word == "ROLLBACK" {
 		for _, text := range []string{"BEGIN", `PUT {"id":"new"}`, "DELETE 'a'"} {
-			must(s.Run(t.Context(), db, text))(t)
+			must.Get(s.Run(t.Context(), db, text))(t)
 		}
 	}
 	return s.Run(t.Context(), db, example)
@@ -229,9 +230,9 @@ func inTransaction(t *testing.T, db *engine.DB, d statementDef, example string) 
 // documented word, and a script of TestGolden runs it.
 func TestStatementResults(t *testing.T) {
 	golden := ""
-	scripts := must(filepath.Glob("testdata/*"))(t)
+	scripts := must.Get(filepath.Glob("testdata/*"))(t)
 	for _, path := range scripts {
-		text := must(os.ReadFile(path))(t)
+		text := must.Get(os.ReadFile(path))(t)
 		golden += string(text)
 	}
 	for _, d := range statementDefs[1:] {
@@ -242,9 +243,9 @@ func TestStatementResults(t *testing.T) {
 		for _, example := range examples(d) {
 			db := openTest(t, nil)
 			for _, id := range []string{"a", "b", "x"} {
-				must(Run(t.Context(), db, "PUT ?", engine.Doc{ID: id, Text: "one two", Time: time.Unix(1000, 0)}))(t)
+				must.Get(Run(t.Context(), db, "PUT ?", engine.Doc{ID: id, Text: "one two", Time: time.Unix(1000, 0)}))(t)
 			}
-			noErr(t, db.SetAllowed(t.Context(), true, engine.Pair{A: "a", B: "b"}))
+			must.Do(t, db.SetAllowed(t.Context(), true, engine.Pair{A: "a", B: "b"}))
 			rows, err := inTransaction(t, db, d, example)
 			if err != nil {
 				t.Errorf("%s: %v", example, err)
@@ -281,7 +282,7 @@ func TestTopics(t *testing.T) {
 
 // The tables of docs/query.md equal those of the language, row by row, and its statements parse.
 func TestDocumentation(t *testing.T) {
-	doc := must(os.ReadFile("../docs/query.md"))(t)
+	doc := must.Get(os.ReadFile("../docs/query.md"))(t)
 	predicates, statements := "| predicate | holds for a document | finds |\n|---|---|---|\n", "| statement | does | columns, or message |\n|---|---|---|\n"
 	for _, d := range predicate.Definitions {
 		for _, r := range d.Docs {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -33,7 +34,7 @@ func TestCrashInTransaction(t *testing.T) {
 		for n := range 40 { // makes the file grow
 			e.SetMarks[fmt.Sprintf("load/%d/%d.jsonl", i, n)] = int64(n)
 		}
-		noErr(t, c.Apply(e))
+		must.Do(t, c.Apply(e))
 		state.model(e)
 		after := fileBytes(t, name)
 		if len(after) > len(before) {
@@ -64,7 +65,7 @@ func TestCrashInTransaction(t *testing.T) {
 
 func fileBytes(t *testing.T, name string) []byte {
 	t.Helper()
-	b := must(os.ReadFile(name))(t)
+	b := must.Get(os.ReadFile(name))(t)
 	return b
 }
 
@@ -72,7 +73,7 @@ func fileBytes(t *testing.T, name string) []byte {
 func found(t *testing.T, image []byte, want State, format string, args ...any) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "CATALOG")
-	noErr(t, os.WriteFile(name, image, 0o600))
+	must.Do(t, os.WriteFile(name, image, 0o600))
 	c, got, err := Open(vfs.Disk, name)
 	if err != nil {
 		t.Fatalf(format+": %v", append(args, err)...)

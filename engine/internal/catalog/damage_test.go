@@ -15,6 +15,7 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -30,11 +31,11 @@ func smallCatalog(t *testing.T, n int) ([]byte, State) {
 	c, _ := mustOpen(t, fs, "CATALOG")
 	for range 4 {
 		e := randomEdit(rng, &s)
-		noErr(t, c.Apply(e))
+		must.Do(t, c.Apply(e))
 		s.model(e)
 	}
-	noErr(t, c.Close())
-	host := must(fs.HostPath("CATALOG"))(t)
+	must.Do(t, c.Close())
+	host := must.Get(fs.HostPath("CATALOG"))(t)
 	return fileBytes(t, host), s
 }
 
@@ -96,13 +97,13 @@ func usedPages(t *testing.T, image []byte) map[uint64]bool {
 	t.Helper()
 	w := &walker{f: imageFile{image: image}, name: "CATALOG", seen: map[uint64]bool{0: true, 1: true}}
 	m, err := w.meta()
-	noErr(t, err)
+	must.Do(t, err)
 	w.pages = m.pages
 	value, err := w.rootBucket(m.root)
 	if err == nil {
 		err = w.bucket(value)
 	}
-	noErr(t, err)
+	must.Do(t, err)
 	return w.seen
 }
 
@@ -166,10 +167,10 @@ func TestPagesSwappedAndStale(t *testing.T) {
 func TestStalePages(t *testing.T) {
 	image, before := smallCatalog(t, 20)
 	name := filepath.Join(t.TempDir(), "CATALOG")
-	noErr(t, os.WriteFile(name, image, 0o644))
+	must.Do(t, os.WriteFile(name, image, 0o644))
 	c, after := mustOpen(t, vfs.Disk, name)
 	edit := Edit{SetMarks: map[string]int64{"later": 5}}
-	noErr(t, c.Apply(edit))
+	must.Do(t, c.Apply(edit))
 	after.model(edit)
 	c.Close()
 	later := fileBytes(t, name)
@@ -211,11 +212,11 @@ func TestRandomDamage(t *testing.T) {
 		if opened++; opened > 150 {
 			break
 		}
-		noErr(t, os.WriteFile(name, damaged, 0o644))
+		must.Do(t, os.WriteFile(name, damaged, 0o644))
 		c, want := mustOpen(t, vfs.Disk, name)
 		c.db.NoSync = true
 		e := randomEdit(rng, want)
-		noErr(t, c.Apply(e))
+		must.Do(t, c.Apply(e))
 		want.model(e)
 		c.Close()
 		mustRead(t, vfs.Disk, name, *want)
@@ -231,9 +232,9 @@ func TestWalkAgreesWithBolt(t *testing.T) {
 		name := filepath.Join(t.TempDir(), "CATALOG")
 		mustCreate(t, vfs.Disk, name, sample(rand.New(rand.NewPCG(7, 7)), n))
 		tree, err := readTree(vfs.Disk, name)
-		noErr(t, err)
+		must.Do(t, err)
 		db, err := bbolt.Open(name, 0o644, readOptions())
-		noErr(t, err)
+		must.Do(t, err)
 		var want []record
 		err = db.View(func(tx *bbolt.Tx) error {
 			return tx.Bucket([]byte(bucketName)).ForEach(func(k, v []byte) error {

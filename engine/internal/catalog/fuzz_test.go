@@ -11,6 +11,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -21,16 +22,16 @@ func FuzzCatalog(f *testing.F) {
 	for _, tables := range []int{0, 2, 9} {
 		s := sample(rand.New(rand.NewPCG(9, uint64(tables))), tables)
 		name := filepath.Join(f.TempDir(), "CATALOG")
-		noErr(f, Create(vfs.Disk, name, s))
+		must.Do(f, Create(vfs.Disk, name, s))
 		if c, state, err := Open(vfs.Disk, name); err != nil {
 			f.Fatal(err)
 		} else {
 			for number, dead := range state.Tombstones {
-				noErr(f, c.Apply(Edit{AddTombstones: map[uint64]*roaring.Bitmap{number: dead}}))
+				must.Do(f, c.Apply(Edit{AddTombstones: map[uint64]*roaring.Bitmap{number: dead}}))
 			}
-			noErr(f, c.Close())
+			must.Do(f, c.Close())
 		}
-		image := must(os.ReadFile(name))(f)
+		image := must.Get(os.ReadFile(name))(f)
 		for _, repair := range []bool{false, true} {
 			f.Add(image[:min(len(image), 8*pageSize)], repair)
 		}
@@ -56,10 +57,10 @@ func FuzzCatalog(f *testing.F) {
 			return // the file itself is not repaired
 		}
 		name := filepath.Join(t.TempDir(), "CATALOG")
-		noErr(t, os.WriteFile(name, image, 0o644))
+		must.Do(t, os.WriteFile(name, image, 0o644))
 		c, _, err := Open(vfs.Disk, name)
-		noErr(t, err)
-		noErr(t, c.Close())
+		must.Do(t, err)
+		must.Do(t, c.Close())
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -83,10 +84,10 @@ func grownCatalog(t *testing.T, n int) ([]byte, State) {
 		}
 		seq := s.FlushedSeq + 1
 		e.FlushedSeq = &seq
-		noErr(t, c.Apply(e))
+		must.Do(t, c.Apply(e))
 		s.model(e)
 	}
-	noErr(t, c.Close())
-	host := must(fs.HostPath("CATALOG"))(t)
+	must.Do(t, c.Close())
+	host := must.Get(fs.HostPath("CATALOG"))(t)
 	return fileBytes(t, host), s
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -27,14 +28,14 @@ func sampleLog(t testing.TB, payloads []string, synced int, closed bool) []byte 
 	for i, payload := range payloads {
 		end := mustAppend(t, w, payload)
 		if i+1 == synced {
-			noErr(t, w.Sync(end))
+			must.Do(t, w.Sync(end))
 		}
 	}
 	err := w.Flush(w.Size())
 	if closed {
 		err = w.Close()
 	}
-	noErr(t, err)
+	must.Do(t, err)
 	return contentOf(t, fs, "log")
 }
 
@@ -136,7 +137,7 @@ func TestMovedFrames(t *testing.T) {
 		}
 	}
 	fs := vfstest.NewMem("")
-	w := must(Create(fs, "log", Header{Database: testHeader.Database, Number: testHeader.Number + 1}))(t)
+	w := must.Get(Create(fs, "log", Header{Database: testHeader.Database, Number: testHeader.Number + 1}))(t)
 	for _, p := range payloads {
 		mustAppend(t, w, p)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/golden"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -28,14 +29,14 @@ func goldenLog(t *testing.T) []byte {
 	for i := range h.Database {
 		h.Database[i] = byte(0xa0 + i)
 	}
-	w := must(Create(fs, "log", h))(t)
+	w := must.Get(Create(fs, "log", h))(t)
 	for i, payload := range goldenPayloads {
 		end := mustAppend(t, w, payload)
 		if i == 0 {
-			noErr(t, w.Sync(end))
+			must.Do(t, w.Sync(end))
 		}
 	}
-	noErr(t, w.Close())
+	must.Do(t, w.Close())
 	return contentOf(t, fs, "log")
 }
 
@@ -54,7 +55,7 @@ func TestGolden(t *testing.T) {
 
 // TestFormatDoc compares the hex in the description of the format with the golden log.
 func TestFormatDoc(t *testing.T) {
-	doc := must(os.ReadFile(formatDoc))(t)
+	doc := must.Get(os.ReadFile(formatDoc))(t)
 	_, rest, ok := strings.Cut(string(doc), "```hex\n")
 	block, _, ok2 := strings.Cut(rest, "```")
 	if !ok || !ok2 {
@@ -67,7 +68,7 @@ func TestFormatDoc(t *testing.T) {
 		if want := fmt.Sprintf("%04x", len(shown)); offset != want {
 			t.Errorf("offset %q instead of %s", offset, want)
 		}
-		raw := must(hex.DecodeString(strings.Join(strings.Fields(line), "")))(t)
+		raw := must.Get(hex.DecodeString(strings.Join(strings.Fields(line), "")))(t)
 		shown = append(shown, raw...)
 	}
 	if want := goldenLog(t); !bytes.Equal(shown, want) {

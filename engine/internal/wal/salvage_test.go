@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -15,12 +16,12 @@ import (
 func salvageImage(t *testing.T, image []byte, expected *Header) (got []string, res Salvaged) {
 	t.Helper()
 	fs := vfstest.NewMem("")
-	noErr(t, vfstest.WriteFile(fs, "log", string(image)))
+	must.Do(t, vfstest.WriteFile(fs, "log", string(image)))
 	res, err := Salvage(fs, "log", expected, func(_ int64, payload []byte) error {
 		got = append(got, string(payload))
 		return nil
 	})
-	noErr(t, err)
+	must.Do(t, err)
 	return got, res
 }
 
