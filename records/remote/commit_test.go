@@ -35,7 +35,7 @@ func send(ctx context.Context, files map[string][]byte) (err error) {
 		if err := up.Send(ctx, bytes.NewReader(content), int64(len(content)), func() { released++ }); err != nil {
 			return fmt.Errorf("send: %w", err)
 		}
-		if len(content) >= remotetest.Large && released == before {
+		if strings.HasPrefix(name, "hf") && len(content) >= remotetest.Large && released == before {
 			return errors.New("the content of a large file was not released when it was sent")
 		}
 		if ups = append(ups, up); len(ups) > 1 && !place.Include(ups[0], up) {
