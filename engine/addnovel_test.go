@@ -40,9 +40,7 @@ func TestAddNovel(t *testing.T) {
 		}
 		for i := 1; i < len(docs); i += 7 {
 			if a, b := docs[i-1].ID, docs[i].ID; a != b {
-				if err := db.SetAllowed(ctx, true, Pair{A: a, B: b}); err != nil {
-					t.Fatal(err)
-				}
+				noErr(t, db.SetAllowed(ctx, true, Pair{A: a, B: b}))
 				allowed[[2]string{a, b}], allowed[[2]string{b, a}] = true, true
 			}
 		}
@@ -114,9 +112,7 @@ func TestSentAgain(t *testing.T) {
 			novel := func(d Doc) Novelty {
 				t.Helper()
 				m, stored, err := db.PutNovel(ctx, d, by)
-				if err != nil {
-					t.Fatal(err)
-				}
+				noErr(t, err)
 				again := must(db.AddNovel(ctx, []Doc{d, d}, by, nil))(t)
 				want := Novelty{Match: Match{ID: d.ID}}
 				if by.Kind() != "near" {
@@ -280,9 +276,7 @@ func TestAddNovelFamilies(t *testing.T) {
 					docs[i] = Doc{ID: fmt.Sprint("d", from+i), Text: strings.Join(family(r, words), " ")}
 				}
 				done, err := db.AddNovel(t.Context(), docs, Jaccard(threshold), &SearchOptions{Stats: &stats})
-				if err != nil {
-					t.Fatal(err)
-				}
+				noErr(t, err)
 				for i, d := range done {
 					if d.Stored {
 						stored++

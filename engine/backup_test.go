@@ -160,24 +160,16 @@ func TestBackupOfRestored(t *testing.T) {
 	path, early, late := filepath.Join(dir, "x.simdb"), filepath.Join(dir, "early"), filepath.Join(dir, "late")
 	db := must(Create(path, o))(t)
 	defer db.Close()
-	if err := errors.Join(putSome(db, 0, 5), db.Flush(ctx), backupTo(db, ctx, early, nil)); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, errors.Join(putSome(db, 0, 5), db.Flush(ctx), backupTo(db, ctx, early, nil)))
 	for i := range 4 { // each step makes a table
-		if err := errors.Join(putSome(db, 5+i, 6+i), backupTo(db, ctx, late, nil)); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, errors.Join(putSome(db, 5+i, 6+i), backupTo(db, ctx, late, nil)))
 	}
 	restored := must(Open(early, o))(t)
 	defer restored.Close()
 	for i := range 4 {
-		if err := errors.Join(putSome(restored, 20+i, 22+i), restored.Flush(ctx)); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, errors.Join(putSome(restored, 20+i, 22+i), restored.Flush(ctx)))
 	}
-	if err := backupTo(restored, ctx, late, nil); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, backupTo(restored, ctx, late, nil))
 	want := must(dump(restored))(t)
 	if got, err := dumpOf(late, Options{}); got != want || err != nil {
 		t.Errorf("got\n%s\n%v, want\n%s", got, err, want)
@@ -254,9 +246,7 @@ func TestBackupFollowed(t *testing.T) {
 	db := must(Create(filepath.Join(dir, "x.simdb"), nil))(t)
 	defer db.Close()
 	out := filepath.Join(dir, "out")
-	if err := backupTo(db, ctx, out, nil); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, backupTo(db, ctx, out, nil))
 	reader := must(Open(out, &Options{ReadOnly: true}))(t)
 	defer reader.Close()
 	var done atomic.Bool
@@ -301,32 +291,23 @@ func TestBackupCopiesOnce(t *testing.T) {
 	path, out, linked := filepath.Join(dir, "x.simdb"), filepath.Join(dir, "out"), filepath.Join(dir, "linked")
 	db := must(Create(path, &Options{DisableAutoCompaction: true}))(t)
 	defer db.Close()
-	if err := errors.Join(putSome(db, 0, 5000), db.Flush(ctx), backupTo(db, ctx, out, nil)); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, errors.Join(putSome(db, 0, 5000), db.Flush(ctx), backupTo(db, ctx, out, nil)))
 	backup := func(out string, links bool) BackupReport {
 		t.Helper()
-		r, err := db.Backup(ctx, out, &BackupOptions{Links: links})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(db.Backup(ctx, out, &BackupOptions{Links: links}))(t)
 		return r
 	}
 	if r := backup(out, false); r.Copied != 0 || r.BytesWritten != 0 || r.Tables != 1 {
 		t.Errorf("an update without changes: %+v", r)
 	}
-	if err := errors.Join(putSome(db, 4990, 5010), db.Delete(ctx, "d17"), db.Flush(ctx)); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, errors.Join(putSome(db, 4990, 5010), db.Delete(ctx, "d17"), db.Flush(ctx)))
 	if r := backup(out, false); r.Copied != 1 || r.Tables != 2 || r.BytesWritten > r.Bytes/10 {
 		t.Errorf("an update with a small table: %+v", r)
 	}
 	if r := backup(linked, true); r.Linked != 2 || r.Copied != 0 || r.BytesWritten != 0 {
 		t.Errorf("a backup by links: %+v", r)
 	}
-	if err := errors.Join(db.Compact(ctx, nil), backupTo(db, ctx, out, nil), backupTo(db, ctx, linked, &BackupOptions{Links: true})); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, errors.Join(db.Compact(ctx, nil), backupTo(db, ctx, out, nil), backupTo(db, ctx, linked, &BackupOptions{Links: true})))
 	for _, out := range []string{out, linked} {
 		names := must(vfs.Disk.List(out))(t)
 		if len(names) != 4 { // BACKUP, CATALOG, LOCK and a table
@@ -351,9 +332,7 @@ func TestBackupLinksItsOwn(t *testing.T) {
 	create := func(from int) {
 		t.Helper()
 		db := must(Create(path, nil))(t)
-		if err := errors.Join(putSome(db, from, from+100), db.Flush(ctx), db.Close()); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, errors.Join(putSome(db, from, from+100), db.Flush(ctx), db.Close()))
 	}
 	create(0)
 	reader := must(Open(path, &Options{ReadOnly: true}))(t)
@@ -385,9 +364,7 @@ func TestBackupRefuses(t *testing.T) {
 		os.Mkdir(in("marked"), 0o755), os.WriteFile(in("marked/BACKUP"), []byte("something else"), 0o644), os.WriteFile(in("marked/a.txt"), nil, 0o644),
 		os.WriteFile(in("file"), nil, 0o644), os.Mkdir(in("empty"), 0o755),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, err)
 	}
 	// Pack has flushed, and then the log is removed: from now on no file is added or removed.
 	db = must(Open(in("x"), nil))(t)
@@ -447,9 +424,7 @@ func TestBackupDamage(t *testing.T) {
 	dir := t.TempDir()
 	path, out := filepath.Join(dir, "x.simdb"), filepath.Join(dir, "out")
 	db := must(Create(path, &Options{DisableAutoCompaction: true}))(t)
-	if err := errors.Join(putSome(db, 0, 500), db.Flush(ctx), backupTo(db, ctx, out, nil)); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, errors.Join(putSome(db, 0, 500), db.Flush(ctx), backupTo(db, ctx, out, nil)))
 	want := must(dump(db))(t)
 	table := must(filepath.Glob(filepath.Join(out, "*.sst")))(t)[0]
 	for _, damage := range []func() error{
@@ -462,16 +437,12 @@ func TestBackupDamage(t *testing.T) {
 			t.Errorf("got\n%s\n%v, want\n%s", got, err, want)
 		}
 	}
-	if err := errors.Join(putSome(db, 500, 1000), db.Flush(ctx), db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, errors.Join(putSome(db, 500, 1000), db.Flush(ctx), db.Close()))
 	newest := must(filepath.Glob(filepath.Join(path, "*.sst")))(t)[1]
 	whole := must(os.ReadFile(newest))(t)
 	flipped := bytes.Clone(whole)
 	flipped[len(flipped)/3] ^= 1
-	if err := os.WriteFile(newest, flipped, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, os.WriteFile(newest, flipped, 0o644))
 	db = must(Open(path, &Options{ReadOnly: true}))(t)
 	defer db.Close()
 	for _, to := range []string{out, filepath.Join(dir, "new")} {
@@ -496,18 +467,12 @@ func backedUp(t *testing.T, steps int, first bool) (mem *vfstest.Mem, before, af
 	for i, step := range backupSteps[:steps] {
 		if i == steps-1 && !first {
 			before = must(dump(db))(t)
-			if err := backupTo(db, t.Context(), "/out", nil); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, backupTo(db, t.Context(), "/out", nil))
 		}
-		if err := step(db); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, step(db))
 	}
 	after = must(dump(db))(t)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Close())
 	return mem.CrashClone(1, 0), before, after
 }
 
@@ -610,9 +575,7 @@ func TestBackupErrors(t *testing.T) {
 	for _, c := range backupCases {
 		mem, before, after := backedUp(t, c.steps, c.first)
 		whole := vfstest.NewFaulty(mem.CrashClone(1, 0), func(vfstest.Op) error { return nil })
-		if err := backupOn(whole); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, backupOn(whole))
 		for op := range exhaustive.Every(t, 5).Of(whole.Ops()) {
 			n := op + 1
 			for i, inject := range []func(vfstest.Op) error{

@@ -67,9 +67,7 @@ func BenchmarkBeside(b *testing.B) {
 		})
 		b.StartTimer()
 		start := time.Now()
-		if err := db.Compact(ctx, nil); err != nil {
-			b.Fatal(err)
-		}
+		noErr(b, db.Compact(ctx, nil))
 		took := time.Since(start)
 		b.StopTimer()
 		stop.Store(true)
@@ -80,9 +78,7 @@ func BenchmarkBeside(b *testing.B) {
 		}
 		b.ReportMetric(float64(most), "tables")
 		b.ReportMetric(float64(written)/took.Seconds(), "written/s")
-		if err := db.Close(); err != nil {
-			b.Fatal(err)
-		}
+		noErr(b, db.Close())
 		b.StartTimer()
 	}
 }

@@ -173,9 +173,7 @@ func TestBuildFails(t *testing.T) {
 	if _, err := mem.Stat("/new"); err == nil {
 		t.Error("a folder is left")
 	}
-	if err := mem.MkdirAll("/empty"); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, mem.MkdirAll("/empty"))
 	if err := Build("/empty", func(*DB) error { return failed }, &Options{fs: mem}); err == nil {
 		t.Error("no error")
 	}

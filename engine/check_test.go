@@ -16,27 +16,17 @@ import (
 // tombstones of the earlier versions.
 func TestIDAliveTwice(t *testing.T) {
 	ctx := context.Background()
-	db, err := store.Create(filepath.Join(t.TempDir(), "a.simdb"), store.Options{NoAutoCompaction: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must(store.Create(filepath.Join(t.TempDir(), "a.simdb"), store.Options{NoAutoCompaction: true}))(t)
 	defer db.Close()
 	for _, ids := range []string{"abc", "cde", "ceg"} {
 		var ops []store.Operation
 		for _, id := range strings.Split(ids, "") {
 			ops = append(ops, store.Put(view.Doc{ID: id, Text: "a text of " + id}))
 		}
-		if _, err := db.Write(ctx, ops); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Flush(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must(db.Write(ctx, ops))(t)
+		noErr(t, db.Flush(ctx))
 	}
-	v, err := db.View()
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must(db.View())(t)
 	defer v.Close()
 	if len(v.Version.Parts) != 3 {
 		t.Fatalf("%d tables", len(v.Version.Parts))

@@ -34,9 +34,7 @@ func TestClusterOf(t *testing.T) {
 					words[r.IntN(30)] = fmt.Sprint("x", r.IntN(9))
 				}
 			}
-			if err := db.Put(ctx, Doc{ID: fmt.Sprint("d", i), Text: strings.Join(words, " ")}); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, db.Put(ctx, Doc{ID: fmt.Sprint("d", i), Text: strings.Join(words, " ")}))
 		}
 		snap := must(db.Snapshot())(t)
 		defer snap.Close()

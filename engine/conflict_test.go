@@ -28,9 +28,7 @@ func TestPreconditions(t *testing.T) {
 	refused, applied := 0, 0
 	for step := range 3000 {
 		if r.IntN(100) == 0 {
-			if err := db.Flush(ctx); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, db.Flush(ctx))
 		}
 		if r.IntN(300) == 0 { // everything expires
 			now.Add(2 * 3600)
@@ -116,9 +114,7 @@ func TestOneWriterWins(t *testing.T) {
 	db, _ := create4test(t, &Options{NoSketch: true, NoSync: true})
 	const writers, ids, counts = 16, 200, 60
 	for _, id := range []string{"count", "left", "right"} {
-		if err := db.PutIfAbsent(ctx, Doc{ID: id, Text: "1000"}); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, db.PutIfAbsent(ctx, Doc{ID: id, Text: "1000"}))
 	}
 	number := func(id string) (Doc, int) {
 		d, err := db.Get(ctx, id)
@@ -172,9 +168,7 @@ func TestOneWriterWins(t *testing.T) {
 		merged <- err
 	}()
 	wait.Wait()
-	if err := <-merged; err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, <-merged)
 	for i := range won {
 		if n := won[i].Load(); n != 1 {
 			t.Errorf("%d writers stored once%d", n, i)
@@ -216,9 +210,7 @@ func TestVersionsNeverRepeat(t *testing.T) {
 			db := must(Open(path, &readOnly))(t)
 			defer db.Close()
 			to := filepath.Join(t.TempDir(), "b.simdb")
-			if err := backupTo(db, ctx, to, nil); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, backupTo(db, ctx, to, nil))
 			return to
 		},
 		"recovered": func(path string) string {
@@ -248,17 +240,13 @@ func TestVersionsNeverRepeat(t *testing.T) {
 				note(e)
 			}
 			old := must(db.Get(ctx, "doc4"))(t).Seq
-			if err := errors.Join(drop(db), db.Close()); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, errors.Join(drop(db), db.Close()))
 			if n := must(filepath.Glob(filepath.Join(path, "*.sst")))(t); len(n) > 0 {
 				t.Fatalf("%s: %v are left", how, n)
 			}
 			db = must(Open(open(path), o))(t)
 			for i := range 20 {
-				if err := db.Put(ctx, Doc{ID: fmt.Sprint("doc", i), Fingerprints: []Fingerprint{{uint64(i)}}}); err != nil {
-					t.Fatal(err)
-				}
+				noErr(t, db.Put(ctx, Doc{ID: fmt.Sprint("doc", i), Fingerprints: []Fingerprint{{uint64(i)}}}))
 			}
 			for _, e := range collect(t, entriesOf(ctx, db, Range{})) {
 				note(e)

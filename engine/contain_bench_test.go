@@ -20,9 +20,7 @@ func BenchmarkContainment(b *testing.B) {
 		n = 20000
 	}
 	check := func(err error) {
-		if err != nil {
-			b.Fatal(err)
-		}
+		noErr(b, err)
 	}
 	for _, index := range []bool{true, false} {
 		source := &titles{rng: rand.New(rand.NewPCG(1, 1))}

@@ -26,9 +26,7 @@ func TestContainmentIndex(t *testing.T) {
 	both := func(work func(db *DB) error) {
 		t.Helper()
 		for _, db := range []*DB{db, plain} {
-			if err := work(db); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, work(db))
 		}
 	}
 	var all [][]string

@@ -44,9 +44,7 @@ func contentDB(t *testing.T) (*DB, map[string]Doc) {
 			delete(want, d.ID)
 		}
 	}
-	if err := db.Apply(t.Context(), &b); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Apply(t.Context(), &b))
 	pass(1010 * time.Hour)
 	for id, d := range want {
 		if d.Time.Before(now().Add(-1000 * time.Hour)) {
@@ -108,9 +106,7 @@ func TestEntriesByContent(t *testing.T) {
 		}
 		var got []string
 		for e, err := range s.Range(t.Context(), f) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, err)
 			whole := e.Text == want[e.ID].Text && string(e.Fields) == string(want[e.ID].Fields)
 			if !f.Load && e.Text+string(e.Fields) != "" || f.Load && !whole {
 				t.Fatalf("%+v: %+v, want %+v", f, e, want[e.ID])
@@ -142,9 +138,7 @@ func TestEntriesByContentStops(t *testing.T) {
 		f.Where = func(_, _ []byte) (bool, error) { looked++; return every > 0 && looked%every == 0, nil }
 		rows := 0
 		for _, err := range entriesIn(t.Context(), s, f) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, err)
 			if rows++; rows == 5 {
 				return
 			}

@@ -13,10 +13,7 @@ import (
 // with at most two allocations for each document.
 func TestContentsReadsNothingElse(t *testing.T) {
 	ctx := context.Background()
-	db, err := Open(filepath.Join(t.TempDir(), "db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must(Open(filepath.Join(t.TempDir(), "db"), nil))(t)
 	defer db.Close()
 	var ids []string
 	var b Batch
@@ -24,12 +21,8 @@ func TestContentsReadsNothingElse(t *testing.T) {
 		ids = append(ids, fmt.Sprint("d", i))
 		b.Put(Doc{ID: ids[i], Text: fmt.Sprint("the text of number ", i), Fields: []byte(`{"a":1}`)})
 	}
-	if err := db.Apply(ctx, &b); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Compact(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Apply(ctx, &b))
+	noErr(t, db.Compact(ctx, nil))
 	n := 0
 	allocs := testing.AllocsPerRun(1, func() {
 		n = 0

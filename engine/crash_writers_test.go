@@ -280,8 +280,6 @@ func (c *crashWriters) crash(t *testing.T, cases exhaustive.Share, seed uint64, 
 	if first := failed.Load(); first != nil {
 		t.Fatal(*first)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, err)
 	return op
 }

@@ -27,18 +27,14 @@ func TestMergesBesideDamage(t *testing.T) {
 		}
 		return nil
 	}
-	if err := errors.Join(fill(db, 0, 2000), db.Compact(ctx, nil), db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, errors.Join(fill(db, 0, 2000), db.Compact(ctx, nil), db.Close()))
 	apart := 0
 	for what := range flipEach(t, made, "", 0) {
 		if strings.HasPrefix(what, "ids") || strings.HasPrefix(what, "names") {
 			continue // writes are refused, too: see TestDamagedSections
 		}
 		path := filepath.Join(t.TempDir(), "x.simdb")
-		if err := os.CopyFS(path, os.DirFS(made)); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, os.CopyFS(path, os.DirFS(made)))
 		db := must(Open(path, o))(t)
 		most := 0
 		for from := 10_000; from < 16_000; from += 1000 {
@@ -100,9 +96,7 @@ func TestExpiryBesideOldWrite(t *testing.T) {
 	o := &Options{NoSketch: true, TTL: time.Hour, now: now, DisableAutoCompaction: true}
 	path := filepath.Join(t.TempDir(), "x.simdb")
 	db := must(Create(path, o))(t)
-	if err := db.Put(ctx, Doc{ID: "one", Text: "a document"}); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Put(ctx, Doc{ID: "one", Text: "a document"}))
 	for round := range 7 {
 		var docs []Doc
 		for i := range 500 {
@@ -110,22 +104,16 @@ func TestExpiryBesideOldWrite(t *testing.T) {
 		}
 		loadStored(t, db, docs...)
 		if round%2 == 1 {
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, db.Close())
 			db = must(Open(path, o))(t)
 		}
-		if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, db.Compact(ctx, &CompactOptions{Due: true}))
 		if n := len(must(db.Stats())(t).Tables); n > 2 {
 			t.Errorf("round %d: %d tables", round, n)
 		}
 		pass(2 * time.Hour)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Close())
 	auto := *o
 	auto.DisableAutoCompaction = false
 	db = must(Open(path, &auto))(t)

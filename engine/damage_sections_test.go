@@ -61,17 +61,11 @@ func sectionsDatabase(t *testing.T, path string) map[string]string {
 	for i := 0; i < 1500; i += 20 {
 		d := sectionsDoc(fmt.Sprint("id-", i), 1)
 		have[d.ID] = d.Text
-		if err := db.Put(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Delete(t.Context(), fmt.Sprint("id-", i+1)); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, db.Put(t.Context(), d))
+		noErr(t, db.Delete(t.Context(), fmt.Sprint("id-", i+1)))
 		delete(have, fmt.Sprint("id-", i+1))
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Close())
 	return have
 }
 
@@ -93,9 +87,7 @@ func TestDamagedSections(t *testing.T) {
 	for what := range flipEach(t, made, "", 1) {
 		kinds[what[:3]] = true
 		path := filepath.Join(t.TempDir(), "x.simdb")
-		if err := os.CopyFS(path, os.DirFS(made)); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, os.CopyFS(path, os.DirFS(made)))
 		have, refused := map[string]string{}, 0
 		maps.Copy(have, before)
 		for round := range 2 {
@@ -137,13 +129,9 @@ func TestDamagedSections(t *testing.T) {
 func TestOvertakenByDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.simdb")
 	db := must(Create(path, &Options{NoSketch: true, DisableAutoCompaction: true}))(t)
-	if err := db.Put(t.Context(), Doc{ID: "one", Text: "old"}); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Put(t.Context(), Doc{ID: "one", Text: "old"}))
 	loadStored(t, db, Doc{ID: "one", Text: "new"}, Doc{ID: "two", Text: "new"})
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Close())
 	for what := range flipEach(t, path, "names", 0) {
 		for _, readOnly := range []bool{true, false} {
 			db := must(Open(path, &Options{ReadOnly: readOnly}))(t)

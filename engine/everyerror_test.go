@@ -724,9 +724,7 @@ func uncorrupt(err error) error {
 func TestPublishedTableStays(t *testing.T) {
 	db, path := create4test(t, nil)
 	put(t, db, "a", 1)
-	if err := db.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Flush(t.Context()))
 	table := snapshot4test(t, db).v.Version.Parts[0].Table
 	if err := db.s.Drop(table); err != nil {
 		t.Error(err)
@@ -787,10 +785,7 @@ func TestUses(t *testing.T) {
 // return undamaged data, or report damage.
 func TestPageUnreadable(t *testing.T) {
 	for _, k := range kinds(t, 150) {
-		names, err := k.mem.List("/db")
-		if err != nil {
-			t.Fatal(err)
-		}
+		names := must(k.mem.List("/db"))(t)
 		wants := make([]ran, len(uses))
 		for i := range uses {
 			wants[i], _, _, _ = k.undisturbed(t, &uses[i])
@@ -800,10 +795,7 @@ func TestPageUnreadable(t *testing.T) {
 			if !strings.HasSuffix(name, ".sst") {
 				continue
 			}
-			info, err := k.mem.Stat("/db/" + name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			info := must(k.mem.Stat("/db/" + name))(t)
 			const step = 1024 // tables must start at a multiple of 64
 			for n := range cases.Of(int(info.Size/step) - 7) {
 				for i := range uses {

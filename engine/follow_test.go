@@ -201,9 +201,7 @@ func contents(db *DB) (string, error) {
 func TestRefreshAfterErrors(t *testing.T) {
 	put := func(db *DB, id string) {
 		t.Helper()
-		if err := db.Put(t.Context(), Doc{ID: id, Text: strings.Repeat("text of "+id, 1000)}); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, db.Put(t.Context(), Doc{ID: id, Text: strings.Repeat("text of "+id, 1000)}))
 	}
 	broken := errors.New("broken")
 	for n, failed := 1, true; failed; n++ {
@@ -229,16 +227,12 @@ func TestRefreshAfterErrors(t *testing.T) {
 		}
 		faulty.SetInject(nil)
 		for range 2 {
-			if err := reader.Refresh(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, reader.Refresh(t.Context()))
 			if !maps.Equal(textsIn(t, reader), textsIn(t, db)) {
 				t.Errorf("after an error of operation %d it is not what was written", n)
 			}
 		}
-		if err := errors.Join(reader.Close(), db.Close()); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, errors.Join(reader.Close(), db.Close()))
 	}
 }
 
@@ -255,13 +249,9 @@ func TestRefreshCutLog(t *testing.T) {
 		if reader == nil {
 			reader = must(Open(path, &Options{ReadOnly: true}))(t)
 		}
-		if err := db.Put(t.Context(), Doc{ID: id, Text: strings.Repeat("text of "+id+" ", 1<<19)}); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, db.Put(t.Context(), Doc{ID: id, Text: strings.Repeat("text of "+id+" ", 1<<19)}))
 		files := readFolder(t, path)
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, db.Close())
 		for name, data := range files {
 			rewrite(t, filepath.Join(path, name), data)
 		}
@@ -273,9 +263,7 @@ func TestRefreshCutLog(t *testing.T) {
 			logs = logs[:len(logs)-1]
 		}
 		name := logs[len(logs)-1-before]
-		if err := os.Truncate(name, must(os.Stat(name))(t).Size()-1); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, os.Truncate(name, must(os.Stat(name))(t).Size()-1))
 	}
 	for _, id := range []string{"a", "b", "c"} {
 		write(id)
@@ -303,9 +291,7 @@ func TestSpareLog(t *testing.T) {
 	if n := len(logs(path)); n != 1 {
 		t.Errorf("%d logs after one Put", n)
 	}
-	if err := db.Put(t.Context(), Doc{ID: "b", Text: strings.Repeat("text ", 500)}); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Put(t.Context(), Doc{ID: "b", Text: strings.Repeat("text ", 500)}))
 	until(t, "a log is prepared", func() bool { return len(logs(path)) == 2 })
 	reader := must(Open(path, &Options{ReadOnly: true}))(t)
 	defer reader.Close()

@@ -75,13 +75,9 @@ func TestFunction(t *testing.T) {
 	}
 	texts["same 1"], texts["same 2"] = "aa bb aa !", "! bb  aa\naa ?"
 	for i, id := range slices.Sorted(maps.Keys(texts)) {
-		if err := db.Put(ctx, Doc{ID: id, Text: texts[id]}); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, db.Put(ctx, Doc{ID: id, Text: texts[id]}))
 		if i == 100 { // some documents stay in the memtable
-			if err := db.Compact(ctx, nil); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, db.Compact(ctx, nil))
 		}
 	}
 	compare := func(db *DB) {
@@ -124,12 +120,8 @@ func TestFunction(t *testing.T) {
 			t.Errorf("opened with %s: %v", what, err)
 		}
 	}
-	if err := db.Compact(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Compact(ctx, nil))
+	noErr(t, db.Close())
 	db = must(Open(path, &Options{NoSync: true, Features: own}))(t)
 	compare(db)
 	like := db.Options()
@@ -137,9 +129,7 @@ func TestFunction(t *testing.T) {
 		t.Errorf("options %+v", f)
 	}
 	packed := filepath.Join(t.TempDir(), "packed.sst")
-	if err := db.Pack(ctx, packed, nil); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Pack(ctx, packed, nil))
 	db.Close()
 	one := must(Open(packed, &Options{Features: own}))(t)
 	compare(one)
@@ -173,9 +163,7 @@ func recoverFunction(t *testing.T, path string, own Features, compare func(*DB))
 			for i := range 64 {
 				data[len(data)/2+i] ^= 0xff
 			}
-			if err := os.WriteFile(tables[0], data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, os.WriteFile(tables[0], data, 0o600))
 		}
 		if _, err := Recover(t.Context(), path, to, nil); !errors.Is(err, ErrParams) {
 			t.Fatalf("recovered without the function, damaged %v: %v", damage, err)

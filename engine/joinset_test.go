@@ -26,14 +26,10 @@ func TestKeeperOfIngested(t *testing.T) {
 		keepers[i/10] = cmp.Or(keepers[i/10], ids[i])
 	}
 	packed := filepath.Join(t.TempDir(), "packed.sst")
-	if err := from.Pack(ctx, packed, nil); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, from.Pack(ctx, packed, nil))
 	db, _ := create4test(t, &Options{NoSketch: true})
 	put(t, db, "other", 0xffff0000ffff0000)
-	if err := db.Ingest(ctx, packed); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Ingest(ctx, packed))
 	for _, stage := range []string{"ingested", "merged"} {
 		for _, mode := range []bool{false, true} {
 			members := collect(t, db.Clusters(ctx, Near(2), &ClusterOptions{Components: mode}))
@@ -46,8 +42,6 @@ func TestKeeperOfIngested(t *testing.T) {
 				}
 			}
 		}
-		if err := db.Compact(ctx, nil); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, db.Compact(ctx, nil))
 	}
 }

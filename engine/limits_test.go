@@ -40,14 +40,10 @@ func crowdedDB(t *testing.T, seed uint64, o *Options) *DB {
 		if err == nil && i%130 == 129 && seed%3 > 0 {
 			err = db.Flush(t.Context())
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, err)
 	}
 	if seed%3 == 2 {
-		if err := db.Compact(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, db.Compact(t.Context(), nil))
 	}
 	return db
 }
@@ -71,9 +67,7 @@ func sameSet[T any](t *testing.T, what string, got, want []T) {
 
 func (s *Snapshot) first(t *testing.T) string {
 	for d, err := range s.Range(t.Context(), Range{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, err)
 		return d.ID
 	}
 	panic("no document")

@@ -25,18 +25,14 @@ func TestLoadKnowsIDs(t *testing.T) {
 		put := func(n int) {
 			for range n {
 				d := Doc{ID: id(), Fingerprints: []Fingerprint{{r.Uint64()}}}
-				if err := db.Put(ctx, d); err != nil {
-					t.Fatal(err)
-				}
+				noErr(t, db.Put(ctx, d))
 				stored[d.ID] = true
 			}
 		}
 		put(300)
 		for id := range maps.Clone(stored) {
 			if r.IntN(4) == 0 {
-				if err := db.Delete(ctx, id); err != nil {
-					t.Fatal(err)
-				}
+				noErr(t, db.Delete(ctx, id))
 				delete(stored, id)
 			}
 		}
@@ -58,15 +54,10 @@ func TestLoadKnowsIDs(t *testing.T) {
 			}
 			if i%400 == 399 { // writes of others count from the next table on
 				put(100)
-				if err := l.l.Flush(); err != nil {
-					t.Fatal(err)
-				}
+				noErr(t, l.l.Flush())
 			}
 		}
-		st, err := l.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		st := must(l.Close())(t)
 		snap := must(db.Snapshot())(t)
 		defer snap.Close()
 		n = 0
@@ -89,9 +80,7 @@ func TestLoadCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	l := must(db.NewLoader(ctx, &LoadOptions{}))(t)
 	for i := range 5000 {
-		if err := l.Add(Doc{ID: fmt.Sprint(i), Text: "some words"}); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, l.Add(Doc{ID: fmt.Sprint(i), Text: "some words"}))
 	}
 	cancel()
 	if st, err := l.Close(); !errors.Is(err, context.Canceled) || st.Documents != 0 {
@@ -117,17 +106,13 @@ func TestLoadAborted(t *testing.T) {
 		l := must(db.NewLoader(t.Context(), &LoadOptions{Replace: true, MemoryBytes: 40_000}))(t)
 		add := func(from, n int) {
 			for i := range n {
-				if err := l.Add(Doc{ID: fmt.Sprint(from + i), Text: strings.Repeat(fmt.Sprintf("some %d words ", i), 30)}); err != nil {
-					t.Fatal(err)
-				}
+				noErr(t, l.Add(Doc{ID: fmt.Sprint(from + i), Text: strings.Repeat(fmt.Sprintf("some %d words ", i), 30)}))
 			}
 		}
 		want := int64(0)
 		if published > 0 {
 			add(0, 10)
-			if err := l.l.Flush(); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, l.l.Flush())
 			want = 10
 		}
 		add(100, 40) // less than a table, more than a window
@@ -154,9 +139,7 @@ func TestCloseEndsLoad(t *testing.T) {
 	db, _ := create4test(t, nil)
 	l := must(db.NewLoader(t.Context(), &LoadOptions{Replace: true, MemoryBytes: 40_000}))(t)
 	for i := range 40 {
-		if err := l.Add(Doc{ID: fmt.Sprint(i), Text: strings.Repeat(fmt.Sprintf("some %d words ", i), 30)}); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, l.Add(Doc{ID: fmt.Sprint(i), Text: strings.Repeat(fmt.Sprintf("some %d words ", i), 30)}))
 	}
 	if err := db.Close(); err != nil {
 		t.Error(err)
@@ -189,17 +172,11 @@ func TestLoadMergesOnce(t *testing.T) {
 		l := must(db.NewLoader(ctx, &LoadOptions{Replace: true}))(t)
 		for i := range tables {
 			for j := range 50 {
-				if err := l.Add(Doc{ID: fmt.Sprint(i, " ", j), Fingerprints: []Fingerprint{{uint64(i*j) << 40}}}); err != nil {
-					t.Fatal(err)
-				}
+				noErr(t, l.Add(Doc{ID: fmt.Sprint(i, " ", j), Fingerprints: []Fingerprint{{uint64(i*j) << 40}}}))
 			}
-			if err := l.l.Flush(); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, l.l.Flush())
 			if i == 9 && tables < 16 || i < 9 {
-				if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil {
-					t.Fatal(err)
-				}
+				noErr(t, db.Compact(ctx, &CompactOptions{Due: true}))
 				mu.Lock()
 				if len(merged) > 0 {
 					t.Errorf("%d tables: %v were merged after %d", tables, merged, i+1)
@@ -207,12 +184,8 @@ func TestLoadMergesOnce(t *testing.T) {
 				mu.Unlock()
 			}
 		}
-		if _, err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil {
-			t.Fatal(err)
-		}
+		must(l.Close())(t)
+		noErr(t, db.Compact(ctx, &CompactOptions{Due: true}))
 		st, err := db.Stats()
 		if err != nil || st.Documents != int64(50*tables) || len(st.Tables) > 3 {
 			t.Fatalf("%d tables: %d documents in %d tables, %v", tables, st.Documents, len(st.Tables), err)

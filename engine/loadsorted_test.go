@@ -19,9 +19,7 @@ func TestLoadSorted(t *testing.T) {
 		want := map[string]uint64{}
 		put := func(id string) {
 			want[id] = r.Uint64()
-			if err := db.Put(ctx, Doc{ID: id, Fingerprints: []Fingerprint{{want[id]}}}); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, db.Put(ctx, Doc{ID: id, Fingerprints: []Fingerprint{{want[id]}}}))
 		}
 		for range 20 {
 			put(fmt.Sprint(r.IntN(4000)))
@@ -38,14 +36,10 @@ func TestLoadSorted(t *testing.T) {
 					replaced++
 				}
 				want[id] = r.Uint64()
-				if err := l.Add(Doc{ID: id, Fingerprints: []Fingerprint{{want[id]}}}); err != nil {
-					t.Fatal(err)
-				}
+				noErr(t, l.Add(Doc{ID: id, Fingerprints: []Fingerprint{{want[id]}}}))
 				next++
 			}
-			if err := l.l.Flush(); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, l.l.Flush())
 			for range r.IntN(4) {
 				if !others {
 					break
@@ -54,16 +48,12 @@ func TestLoadSorted(t *testing.T) {
 				put(fmt.Sprint(r.IntN(next)))
 				id := fmt.Sprint(r.IntN(next))
 				if _, ok := want[id]; ok {
-					if err := db.Delete(ctx, id); err != nil {
-						t.Fatal(err)
-					}
+					noErr(t, db.Delete(ctx, id))
 					delete(want, id)
 				}
 			}
 			if table == 20 { // merges the load into one table with the writes of others
-				if err := db.Compact(ctx, nil); err != nil {
-					t.Fatal(err)
-				}
+				noErr(t, db.Compact(ctx, nil))
 			}
 		}
 		st, err := l.Close()

@@ -157,9 +157,7 @@ func collect[T any](t testing.TB, seq func(func(T, error) bool)) []T {
 	t.Helper()
 	var all []T
 	for x, err := range seq {
-		if err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, err)
 		all = append(all, x)
 	}
 	return all
@@ -240,16 +238,11 @@ func TestRetention(t *testing.T) {
 	var passed atomic.Int64 // nanoseconds; background work reads the clock, too
 	now := func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(passed.Load())) }
 	opts := &Options{TTL: 48 * time.Hour, DisableAutoCompaction: true, now: now}
-	db, err := Create(t.TempDir()+"/x.simdb", opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must(Create(t.TempDir()+"/x.simdb", opts))(t)
 	defer db.Close()
 	put := func(id string) {
 		t.Helper()
-		if err := db.Put(ctx, Doc{ID: id, Fingerprints: []Fingerprint{{uint64(5)}}}); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, db.Put(ctx, Doc{ID: id, Fingerprints: []Fingerprint{{uint64(5)}}}))
 	}
 	ids := func() (ids []string) {
 		for _, m := range collect(t, db.Near(ctx, 5, 0)) {
@@ -258,9 +251,7 @@ func TestRetention(t *testing.T) {
 		return ids
 	}
 	put("monday")
-	if err := db.Flush(ctx); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Flush(ctx))
 	passed.Add(int64(24 * time.Hour))
 	put("tuesday")
 	equal(t, "before", ids(), []string{"monday", "tuesday"})
@@ -269,9 +260,7 @@ func TestRetention(t *testing.T) {
 	if _, err := db.Get(ctx, "monday"); !errors.Is(err, ErrNotFound) {
 		t.Fatalf("expired document: %v", err)
 	}
-	if err := db.Compact(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Compact(ctx, nil))
 	if st, err := db.Stats(); err != nil || st.Documents != 1 || len(st.Tables) != 1 {
 		t.Fatalf("after compaction: %+v, %v", st, err)
 	}
@@ -279,9 +268,7 @@ func TestRetention(t *testing.T) {
 	equal(t, "again", ids(), []string{"monday", "tuesday"})
 	passed.Add(int64(100 * time.Hour))
 	equal(t, "all expired", ids(), nil)
-	if err := db.Compact(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Compact(ctx, nil))
 	if st, err := db.Stats(); err != nil || st.Documents != 0 || len(st.Tables) != 0 {
 		t.Fatalf("after all expired: %+v, %v", st, err)
 	}

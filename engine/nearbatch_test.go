@@ -89,9 +89,7 @@ func batchDB(t testing.TB, docs, queries int) (*DB, *model, []uint64) {
 			}
 		}
 		if i%(docs/4+1) == docs/4 {
-			if err := db.Flush(ctx); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, db.Flush(ctx))
 		}
 	}
 	asked := make([]uint64, queries)
@@ -139,19 +137,14 @@ func TestNearBatchEnds(t *testing.T) {
 	}
 	n := 0
 	for _, err := range searchBatch(context.Background(), db, ofPrints(fps), Near(30)) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, err)
 		if n++; n == 5 {
 			break
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(db.Snapshot())(t)
 	var last error
 	for m, err := range s.nearBatch(ctx, ofPrints(fps), Near(30), 10, 1<<20) {
 		if last = err; err == nil && m.Query == 15 {
@@ -181,14 +174,9 @@ func TestNearBatchExpired(t *testing.T) {
 	for day := range 6 {
 		put(t, db, fmt.Sprint("day ", day), 5)
 		if day == 1 || day == 3 {
-			if err := db.Flush(ctx); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, db.Flush(ctx))
 		}
-		s, err := db.Snapshot()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must(db.Snapshot())(t)
 		got := collect(t, s.SearchBatch(ctx, ofPrints(fps), Near(1), nil))
 		equal(t, fmt.Sprint("day ", day), got, singly(t, s, fps, 1))
 		if want := 2 * min(day+1, 3); len(got) != want {
@@ -261,9 +249,7 @@ func TestNearBatchHoldsLittle(t *testing.T) {
 	for i := range docs {
 		put(t, db, fmt.Sprint(strings.Repeat("x", idBytes), docs-i), uint64(1)<<(i%3))
 	}
-	if err := db.Flush(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Flush(context.Background()))
 	heap := func() int64 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -272,9 +258,7 @@ func TestNearBatchHoldsLittle(t *testing.T) {
 	}
 	before, n, last := heap(), 0, Match{Query: -1}
 	for m, err := range searchBatch(context.Background(), db, ofPrints(make([]uint64, queries)), Near(1)) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, err)
 		if c := cmp.Or(cmp.Compare(last.Query, m.Query), cmp.Compare(last.Distance, m.Distance), cmp.Compare(last.ID, m.ID)); c >= 0 {
 			t.Fatalf("match %d is out of order", n)
 		}

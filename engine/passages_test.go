@@ -171,10 +171,7 @@ func TestPassagesErrors(t *testing.T) {
 // BenchmarkPassages searches 20,000 texts of 1.4 KB, in one table, for the passages of one text.
 func BenchmarkPassages(b *testing.B) {
 	source := &titles{rng: rand.New(rand.NewPCG(1, 1))}
-	db, err := Open(b.TempDir()+"/test.simdb", &Options{NoSync: true, NoSketch: true})
-	if err != nil {
-		b.Fatal(err)
-	}
+	db := must(Open(b.TempDir()+"/test.simdb", &Options{NoSync: true, NoSketch: true}))(b)
 	defer db.Close()
 	size := 0
 	for i := range 20000 {
@@ -183,30 +180,18 @@ func BenchmarkPassages(b *testing.B) {
 			text.WriteString(source.next() + ". ")
 		}
 		size += text.Len()
-		if err := db.Put(b.Context(), Doc{ID: fmt.Sprint(i), Text: text.String()}); err != nil {
-			b.Fatal(err)
-		}
+		noErr(b, db.Put(b.Context(), Doc{ID: fmt.Sprint(i), Text: text.String()}))
 	}
-	if err := db.Compact(b.Context(), nil); err != nil {
-		b.Fatal(err)
-	}
-	s, err := db.Snapshot()
-	if err != nil {
-		b.Fatal(err)
-	}
+	noErr(b, db.Compact(b.Context(), nil))
+	s := must(db.Snapshot())(b)
 	defer s.Close()
 	for _, words := range []int{8, 50} {
 		b.Run(fmt.Sprint(words), func(b *testing.B) {
 			b.SetBytes(int64(size))
 			for b.Loop() {
-				p, err := s.Passages(b.Context(), Doc{ID: "100"}, words, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
+				p := must(s.Passages(b.Context(), Doc{ID: "100"}, words, nil))(b)
 				for _, err := range p.All(b.Context()) {
-					if err != nil {
-						b.Fatal(err)
-					}
+					noErr(b, err)
 				}
 			}
 		})

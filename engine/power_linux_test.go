@@ -35,15 +35,9 @@ func newJournaled(t *testing.T) *journaled {
 	}
 	work := t.TempDir()
 	j := &journaled{filepath.Join(work, "image"), filepath.Join(work, "mounted")}
-	if err := os.WriteFile(j.image, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(j.image, 48<<20); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(j.dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, os.WriteFile(j.image, nil, 0o644))
+	noErr(t, os.Truncate(j.image, 48<<20))
+	noErr(t, os.Mkdir(j.dir, 0o755))
 	if out, err := exec.Command("mkfs.ext4", "-q", "-F", j.image).CombinedOutput(); err != nil {
 		t.Skipf("mkfs.ext4: %v: %s", err, out)
 	}
@@ -111,9 +105,7 @@ func TestPowerCut(t *testing.T) {
 		}
 		wg.Wait()
 		db.Close() // fails, because nothing can be written
-		if err := disk.again(); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, disk.again())
 		m.off(false)
 		writes = int(m.next)
 	}

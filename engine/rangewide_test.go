@@ -13,22 +13,16 @@ func TestRangeWideMemtable(t *testing.T) {
 	words := func(i int) []uint64 { return []uint64{uint64(i), uint64(i + 100), uint64(i + 200), uint64(i + 300)} }
 	for odd := range 2 {
 		for i := odd; i < 20; i += 2 {
-			if err := db.Put(t.Context(), Doc{ID: fmt.Sprintf("%02d", i), Text: "text", Fingerprints: []Fingerprint{words(i)}}); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, db.Put(t.Context(), Doc{ID: fmt.Sprintf("%02d", i), Text: "text", Fingerprints: []Fingerprint{words(i)}}))
 		}
 		if odd == 0 {
-			if err := db.Flush(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, db.Flush(t.Context()))
 		}
 	}
 	for range 2 {
 		n := 0
 		for d, err := range db.Range(t.Context(), Range{Load: true}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, err)
 			if len(d.Fingerprints) != 1 || !slices.Equal(d.Fingerprints[0], words(n)) {
 				t.Errorf("%s has %d, want %d", d.ID, d.Fingerprints, words(n))
 			}

@@ -18,9 +18,7 @@ func BenchmarkReader(b *testing.B) {
 	}
 	must := func(err error) {
 		b.Helper()
-		if err != nil {
-			b.Fatal(err)
-		}
+		noErr(b, err)
 	}
 	open := func() *DB {
 		r, err := Open(db.Metrics().Path, &Options{ReadOnly: true})

@@ -39,9 +39,7 @@ func newSickbed(t *testing.T, o *Options) *sickbed {
 // do fails the test on an error.
 func (s *sickbed) do(err error) {
 	s.Helper()
-	if err != nil {
-		s.Fatal(err)
-	}
+	noErr(s, err)
 }
 
 // put stores documents from to end-1 with a text that contains word.
@@ -86,13 +84,8 @@ func textsIn(t *testing.T, db *DB) map[string]string {
 	ctx := context.Background()
 	all := map[string]string{}
 	for e, err := range entriesOf(ctx, db, Range{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := db.Get(ctx, e.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, err)
+		d := must(db.Get(ctx, e.ID))(t)
 		all[e.ID] = d.Text
 	}
 	return all

@@ -33,9 +33,7 @@ func TestRepair(t *testing.T) {
 			continue
 		}
 		path := filepath.Join(t.TempDir(), "x.simdb")
-		if err := os.CopyFS(path, os.DirFS(made)); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, os.CopyFS(path, os.DirFS(made)))
 		have := maps.Clone(before)
 		db := must(Open(path, o))(t)
 		for round := range 40 {
@@ -194,9 +192,7 @@ func TestRepairBesideWrites(t *testing.T) {
 			}
 		}}
 		db = must(Open(path, &Options{fs: fs, DisableAutoCompaction: true}))(t)
-		if err := db.Flush(ctx); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, db.Flush(ctx))
 		armed = true
 		if r := must(db.Repair(ctx, nil))(t); r.Tables != 1 || r.Lost > 0 || armed {
 			t.Errorf("%s: %+v", what, r)
@@ -222,9 +218,7 @@ func TestRepairGiven(t *testing.T) {
 		docs = append(docs, Doc{ID: fmt.Sprint(i), Text: fmt.Sprint("text ", i), Fingerprints: []Fingerprint{{uint64(i) * 0x9e3779b97f4a7c15}}})
 	}
 	loadStored(t, db, docs...)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Close())
 	for what := range flipEach(t, path, "run 0", 0) {
 		db := must(Open(path, nil))(t)
 		if r := must(db.Repair(ctx, nil))(t); r.Tables > 0 || r.Lost == 0 || r.Lost > 512 {

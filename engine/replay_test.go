@@ -50,9 +50,7 @@ func TestReplayMany(t *testing.T) {
 					have[id] = r.Uint64()
 					err = db.Put(t.Context(), Doc{ID: id, Fingerprints: []Fingerprint{{have[id]}}})
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				noErr(t, err)
 				if i%1000 == 500 {
 					load(100, 120)
 				}
@@ -73,9 +71,7 @@ func TestReplayMany(t *testing.T) {
 				}
 			}
 			check(Options{ReadOnly: true}) // while the writer has the log open
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, db.Close())
 			check(Options{ReadOnly: true})
 			check(*opts)
 		})
@@ -105,16 +101,12 @@ func forgetReplaced(t *testing.T, path string) {
 		if res.Header == (wal.Header{}) {
 			continue // the next log, whose header was not written yet
 		}
-		if err := os.Remove(name); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, os.Remove(name))
 		w := must(wal.Create(vfs.Disk, name, res.Header))(t)
 		for _, p := range payloads {
 			must(w.Append(p))(t)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, w.Close())
 	}
 }
 
@@ -161,20 +153,14 @@ func TestReplayReplaced(t *testing.T) {
 				}
 				err = db.Apply(t.Context(), &b)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, err)
 		}
 		if c%2 == 0 { // writes in the log name tables that are merged now
-			if err := db.s.CompactDue(t.Context(), nil); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, db.s.CompactDue(t.Context(), nil))
 		}
 		until(t, "flushes", db.s.Idle)
 		files := readFolder(t, path)
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, db.Close())
 		for _, forget := range []bool{false, true} {
 			killed := t.TempDir()
 			for name, data := range files {
@@ -183,9 +169,7 @@ func TestReplayReplaced(t *testing.T) {
 					_, err := wal.Replay(vfs.Disk, filepath.Join(killed, name), wal.Options{Last: true}, func(p []byte) error {
 						return wal.Decode(p, func(uint64) error { return nil }, func(r wal.Record) error { seen[r.Replaces.Where]++; return nil })
 					})
-					if err != nil {
-						t.Fatal(err)
-					}
+					noErr(t, err)
 				}
 			}
 			if forget {
@@ -228,14 +212,10 @@ func replayDamaged(t *testing.T, forget bool) {
 	db := must(Create(path, opts))(t)
 	loadTable(t, db, 0, 5000)
 	for i := range 500 {
-		if err := db.Put(t.Context(), Doc{ID: fmt.Sprint(i * 3), Fingerprints: []Fingerprint{{uint64(i)}}}); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, db.Put(t.Context(), Doc{ID: fmt.Sprint(i * 3), Fingerprints: []Fingerprint{{uint64(i)}}}))
 	}
 	files := readFolder(t, path) // before Close records where the log ends
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Close())
 	for name, data := range files {
 		rewrite(t, filepath.Join(path, name), data)
 	}

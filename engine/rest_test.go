@@ -20,17 +20,13 @@ func TestRest(t *testing.T) {
 	if holds, err := db.ReleaseDeleted(); holds || err != nil {
 		t.Errorf("a writer: %v, %v", holds, err)
 	}
-	if err := errors.Join(putSome(db, 0, 10), db.Flush(ctx), putSome(db, 10, 20), db.Flush(ctx)); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, errors.Join(putSome(db, 0, 10), db.Flush(ctx), putSome(db, 10, 20), db.Flush(ctx)))
 	reader := must(Open(path, &Options{ReadOnly: true}))(t)
 	defer reader.Close()
 	if holds, err := reader.ReleaseDeleted(); !holds || err != nil {
 		t.Errorf("nothing was removed: %v, %v", holds, err)
 	}
-	if err := putSome(db, 20, 30); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, putSome(db, 20, 30))
 	count := func(rows any) int {
 		switch s := rows.(type) {
 		case *DB:
@@ -45,9 +41,7 @@ func TestRest(t *testing.T) {
 	}
 	open := must(reader.Snapshot())(t)
 	defer open.Close()
-	if err := db.Compact(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Compact(ctx, nil))
 	for range 2 {
 		if holds, err := reader.ReleaseDeleted(); holds || err != nil {
 			t.Errorf("all tables are removed: %v, %v", holds, err)
@@ -59,9 +53,7 @@ func TestRest(t *testing.T) {
 	if n := count(reader); n != 30 {
 		t.Errorf("%d documents after a rest", n)
 	}
-	if err := errors.Join(putSome(db, 30, 31), db.Flush(ctx), reader.Refresh(ctx), db.Delete(ctx, "d30"), putSome(db, 31, 32)); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, errors.Join(putSome(db, 30, 31), db.Flush(ctx), reader.Refresh(ctx), db.Delete(ctx, "d30"), putSome(db, 31, 32)))
 	if _, err := db.Prune(ctx, backupTime(30), nil); err != nil { // drops the large table
 		t.Fatal(err)
 	}
@@ -95,9 +87,7 @@ func TestRestBesideQueries(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.simdb")
 	db := must(Create(path, &Options{MemtableBytes: 4000, NoSync: true}))(t)
 	defer db.Close()
-	if err := putSome(db, 0, 10); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, putSome(db, 0, 10))
 	reader := must(Open(path, &Options{ReadOnly: true}))(t)
 	defer reader.Close()
 	var wg sync.WaitGroup

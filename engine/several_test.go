@@ -147,9 +147,7 @@ func TestWideRefused(t *testing.T) {
 			t.Errorf("a distance that no fingerprints have: %v", err)
 		}
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Close())
 	if _, err := Open(path, &Options{Bits: 64}); !errors.Is(err, ErrParams) {
 		t.Errorf("opened with other bits: %v", err)
 	}

@@ -21,9 +21,7 @@ func TestReaders(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "x.simdb")
 	db := must(Create(path, nil))(t)
-	if err := db.Put(ctx, Doc{ID: "a", Text: "one two three"}); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Put(ctx, Doc{ID: "a", Text: "one two three"}))
 	var readers []*DB
 	for range 3 {
 		r := must(Open(path, &Options{ReadOnly: true}))(t)
@@ -35,17 +33,13 @@ func TestReaders(t *testing.T) {
 	if _, err := Open(path, &Options{BusyTimeout: 50 * time.Millisecond}); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) {
 		t.Errorf("a second writer: %v", err)
 	}
-	if err := errors.Join(db.Close(), vfs.Disk.Remove(filepath.Join(path, files.Lock))); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, errors.Join(db.Close(), vfs.Disk.Remove(filepath.Join(path, files.Lock))))
 	readers = append(readers, must(Open(path, &Options{ReadOnly: true}))(t))
 	if names, _ := vfs.Disk.List(path); fmt.Sprint(names) != "[000001.wal CATALOG]" {
 		t.Errorf("reading has left %v", names)
 	}
 	db = must(Open(path, nil))(t) // beside readers
-	if err := db.Put(ctx, Doc{ID: "b", Text: "four five six"}); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Put(ctx, Doc{ID: "b", Text: "four five six"}))
 	for _, r := range readers {
 		if _, err := r.Get(ctx, "b"); !errors.Is(err, ErrNotFound) {
 			t.Errorf("before Refresh: %v", err)
@@ -85,12 +79,8 @@ func TestLoadMarks(t *testing.T) {
 	defer db.Close()
 	l := must(db.NewLoader(ctx, &LoadOptions{MemoryBytes: 600}))(t)
 	for i := range uint64(20) {
-		if err := l.Add(Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{i}}}); err != nil {
-			t.Fatal(err)
-		}
-		if err := l.l.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, l.Add(Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{i}}}))
+		noErr(t, l.l.Wait())
 		if mark, n := db.s.LoadMark("file"), LoadStats(l.l.Stats).Documents; mark != n {
 			t.Fatalf("%d documents are published with mark %d", n, mark)
 		}
@@ -98,17 +88,6 @@ func TestLoadMarks(t *testing.T) {
 	}
 	if s, err := l.Close(); err != nil || s.Documents != 20 || s.Tables < 5 || db.s.LoadMark("file") != 20 {
 		t.Fatal(s, err, db.s.LoadMark("file"))
-	}
-}
-
-// must returns a function that returns v, or fails the test.
-func must[T any](v T, err error) func(*testing.T) T {
-	return func(t *testing.T) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
 	}
 }
 

@@ -19,9 +19,7 @@ func TestSharedOpenAtOnce(t *testing.T) {
 		if what != "new" {
 			db := must(Open(path, &Options{Shared: true}))(t)
 			put(t, db, "first", 1)
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, db.Close())
 			root := must(vfs.Disk.OpenRoot(path))(t)
 			memory := must(root.(vfs.Sharer).OpenShared(files.Shared))(t)
 			memory.Words()[map[string]int{"failed": 56, "holder": 16}[what]].Store(1)

@@ -18,9 +18,7 @@ func BenchmarkSmallTables(b *testing.B) {
 			for i := range docs {
 				put(b, db, fmt.Sprint("n", i), nthDoc(i).Fingerprints[0][0])
 				if (i+1)%(docs/tables) == 0 {
-					if err := db.Flush(b.Context()); err != nil {
-						b.Fatal(err)
-					}
+					noErr(b, db.Flush(b.Context()))
 				}
 			}
 			run := func(name string, fn func(i int)) {

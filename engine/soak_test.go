@@ -579,12 +579,8 @@ func TestSoak(t *testing.T) {
 			s.round(r, min(length/4, time.Second))
 			rounds++
 		}
-		if err := s.db.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.mem.Discard(); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, s.db.Close())
+		noErr(t, s.mem.Discard())
 		for v := range verbs {
 			verbs[v] += s.tries[v].Load()
 		}

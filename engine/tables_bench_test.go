@@ -23,20 +23,11 @@ func leastCPU(b *testing.B, rounds, n int, op func(i int) error) time.Duration {
 	for round := range rounds {
 		start := cpuTime(b)
 		for i := range n {
-			if err := op(round*n + i); err != nil {
-				b.Fatal(err)
-			}
+			noErr(b, op(round*n+i))
 		}
 		least = min(least, (cpuTime(b)-start)/time.Duration(n))
 	}
 	return least
-}
-
-func noErr(b *testing.B, err error) {
-	b.Helper()
-	if err != nil {
-		b.Fatal(err)
-	}
 }
 
 // reportMicros reports a duration in microseconds.

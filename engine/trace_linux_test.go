@@ -278,10 +278,7 @@ func TestSyncOrder(t *testing.T) {
 		traced(t, dir)
 		return
 	}
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must(filepath.EvalSymlinks(t.TempDir()))(t)
 	cmd := exec.Command(os.Args[0], "-test.run=^TestSyncOrder$")
 	cmd.Env = append(os.Environ(), traceChild+"="+dir)
 	s := &syncChecker{

@@ -13,10 +13,7 @@ import (
 // acknowledgement. TestSyncOrder traces it.
 func traced(t *testing.T, dir string) {
 	ctx := context.Background()
-	acks, err := os.Create(filepath.Join(dir, "acknowledged"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	acks := must(os.Create(filepath.Join(dir, "acknowledged")))(t)
 	defer acks.Close()
 	path, packed := filepath.Join(dir, "new", "db"), filepath.Join(dir, "new", "packed.sst")
 	var db *DB
@@ -58,8 +55,6 @@ func traced(t *testing.T, dir string) {
 		if err := steps[step](); err != nil {
 			t.Fatalf("%s: %v", step, err)
 		}
-		if _, err := acks.Write([]byte(step + "\n")); err != nil {
-			t.Fatal(err)
-		}
+		must(acks.Write([]byte(step + "\n")))(t)
 	}
 }

@@ -111,9 +111,7 @@ func TestConflicts(t *testing.T) {
 			o := &Options{NoSketch: true, NoSync: true, DisableAutoCompaction: true}
 			db = must(Open(path, o))(t)
 			loadStored(t, db, Doc{ID: "old", Fingerprints: []Fingerprint{{7}}, Time: time.Unix(-1, 0)})
-			if err := errors.Join(put("a")(&db.Writer), put("b")(&db.Writer)); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, errors.Join(put("a")(&db.Writer), put("b")(&db.Writer)))
 			from := db
 			if reopened { // as a prompt does, which is open read-only until it commits
 				readOnly := *o
@@ -161,9 +159,7 @@ func TestTxPruned(t *testing.T) {
 	defer reader.Close()
 	tx := must(reader.Begin())(t)
 	must(tx.Count(ctx, Range{}))(t)
-	if err := tx.Put(ctx, Doc{ID: "c", Fields: []byte(`{}`)}); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, tx.Put(ctx, Doc{ID: "c", Fields: []byte(`{}`)}))
 	if err := reader.Commit(ctx, tx); !errors.Is(err, ErrReadOnly) {
 		t.Error(err)
 	}
@@ -194,9 +190,7 @@ func TestTxCodes(t *testing.T) {
 	}
 	for flushed := range 2 {
 		for _, d := range []Doc{doc("a", 1, 0xff), doc("b", 2, 0xff00)} {
-			if err := db.Put(ctx, d); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, db.Put(ctx, d))
 		}
 		if flushed == 1 {
 			db.Flush(ctx)

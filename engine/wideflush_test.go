@@ -13,10 +13,7 @@ import (
 func TestWideFlushes(t *testing.T) {
 	for _, bits := range []int{64, 1024} {
 		o := &Options{Bits: bits, NoSync: true}
-		db, err := Open(filepath.Join(t.TempDir(), "db"), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := must(Open(filepath.Join(t.TempDir(), "db"), o))(t)
 		r := rand.New(rand.NewPCG(1, 1))
 		words := make([]uint64, bits/64)
 		const n, overhead, entry, limit = 40_000, 300, 24 + 4*4, 16 << 20
@@ -26,15 +23,11 @@ func TestWideFlushes(t *testing.T) {
 			}
 			d := Doc{ID: fmt.Sprint(i)}
 			d.Fingerprints = []Fingerprint{words}
-			if err := db.Put(t.Context(), d); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, db.Put(t.Context(), d))
 		}
 		if got, most := db.Metrics().Flushes, int64(n*(overhead+len(words)*(8+2*entry))/limit); got > most {
 			t.Errorf("%d bits: %d flushes, more than %d", bits, got, most)
 		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, db.Close())
 	}
 }

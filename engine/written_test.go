@@ -32,41 +32,27 @@ func TestRangeWritten(t *testing.T) {
 		for i := range 100 {
 			put := doc(i)
 			put.ID = fmt.Sprint("ingested", i)
-			if err := other.Put(ctx, put); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, other.Put(ctx, put))
 		}
 		table := filepath.Join(t.TempDir(), "y.sst")
 		for _, err := range []error{other.Pack(ctx, table, nil), other.Close()} {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, err)
 		}
 		for i := range 12 {
 			for j := range 60 {
-				if err := db.Put(ctx, doc(100*i+j)); err != nil {
-					t.Fatal(err)
-				}
+				noErr(t, db.Put(ctx, doc(100*i+j)))
 			}
 			l := must(db.NewLoader(ctx, &LoadOptions{Replace: true}))(t)
 			for j := range 60 {
-				if err := l.Add(doc(100*i + 60 + j)); err != nil {
-					t.Fatal(err)
-				}
+				noErr(t, l.Add(doc(100*i+60+j)))
 			}
-			if _, err := l.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(l.Close())(t)
 			db.Delete(ctx, fmt.Sprint("d", r.IntN(700)))
 			switch i {
 			case 4:
-				if err := db.Compact(ctx, nil); err != nil {
-					t.Fatal(err)
-				}
+				noErr(t, db.Compact(ctx, nil))
 			case 7:
-				if err := db.Ingest(ctx, table); err != nil {
-					t.Fatal(err)
-				}
+				noErr(t, db.Ingest(ctx, table))
 			}
 			half := func(text, _ []byte) (bool, error) { return len(text)%2 == 0, nil }
 			for _, r := range []Range{
@@ -87,8 +73,6 @@ func TestRangeWritten(t *testing.T) {
 				}
 			}
 		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, db.Close())
 	}
 }

@@ -13,10 +13,7 @@ import (
 // 20,000.
 func BenchmarkLimit(b *testing.B) {
 	db := openTest(b, nil)
-	l, err := db.NewLoader(b.Context(), &engine.LoadOptions{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	l := must(db.NewLoader(b.Context(), &engine.LoadOptions{}))(b)
 	r := rand.New(rand.NewPCG(1, 2))
 	words := make([]string, 60)
 	for i := range words {
@@ -25,13 +22,9 @@ func BenchmarkLimit(b *testing.B) {
 	for i := range 20000 {
 		own := append([]string(nil), words...)
 		own[r.IntN(len(own))] = "other"
-		if err := l.Add(engine.Doc{ID: fmt.Sprintf("d%05d", i), Text: strings.Join(own, " ")}); err != nil {
-			b.Fatal(err)
-		}
+		noErr(b, l.Add(engine.Doc{ID: fmt.Sprintf("d%05d", i), Text: strings.Join(own, " ")}))
 	}
-	if _, err := l.Close(); err != nil {
-		b.Fatal(err)
-	}
+	must(l.Close())(b)
 	for _, statement := range []string{
 		"JACCARD('d00000', 0.7) LIMIT 20", "JACCARD('d00000', 0.7)", "COUNT JACCARD('d00000', 0.7)",
 		"NEAR('d00000', 40) LIMIT 20", "NEAR('d00000', 40)", "COUNT NEAR('d00000', 40)",
@@ -39,14 +32,9 @@ func BenchmarkLimit(b *testing.B) {
 		b.Run(strings.ReplaceAll(strings.ReplaceAll(statement, " ", "_"), "'", ""), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				rows, err := Run(b.Context(), db, statement)
-				if err != nil {
-					b.Fatal(err)
-				}
+				rows := must(Run(b.Context(), db, statement))(b)
 				for _, err := range rows.All() {
-					if err != nil {
-						b.Fatal(err)
-					}
+					noErr(b, err)
 				}
 			}
 		})

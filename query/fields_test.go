@@ -94,27 +94,18 @@ func TestFields(t *testing.T) {
 		for range rng.IntN(4) {
 			members[keys[rng.IntN(len(keys))]] = json.RawMessage(values[rng.IntN(len(values))])
 		}
-		raw, err := json.Marshal(members)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must(json.Marshal(members))(t)
 		if len(members) == 0 {
 			raw = nil
 		}
-		if err := db.Put(t.Context(), engine.Doc{ID: fmt.Sprint(i), Text: "text", Fields: raw}); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, db.Put(t.Context(), engine.Doc{ID: fmt.Sprint(i), Text: "text", Fields: raw}))
 		var v map[string]any
 		if raw != nil {
-			if err := json.Unmarshal(raw, &v); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, json.Unmarshal(raw, &v))
 		}
 		note(nil, v)
 		if i == 150 {
-			if err := db.Flush(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, db.Flush(t.Context()))
 		}
 	}
 	want := map[string]string{}
@@ -182,9 +173,7 @@ func TestFields(t *testing.T) {
 		if n := len(columns); columns[0] != "id" || columns[n-2] != "text" || columns[n-1] != "time" {
 			t.Errorf("SHOW * has the columns %q", columns)
 		}
-		if err := db.Compact(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, db.Compact(t.Context(), nil))
 	}
 	rows, columns := run("ID = '1' SHOW * LIMIT 1")
 	if d, _ := run("GET '1'"); len(rows) != 1 || rows[0][len(columns)-2] != d[0][1] {

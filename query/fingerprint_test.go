@@ -95,14 +95,9 @@ func TestDoubts(t *testing.T) {
 	db := openTest(t, nil)
 	putAll(t, db, map[string]uint64{"a": 0x1234567890123456, "b": 0x1234567890123457})
 	ask := func(text string, args ...any) []string {
-		rows, err := Run(t.Context(), db, text, args...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must(Run(t.Context(), db, text, args...))(t)
 		for _, err := range rows.All() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, err)
 		}
 		return rows.Warnings()
 	}
@@ -120,12 +115,8 @@ func TestDoubts(t *testing.T) {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
-	if err := db.Put(t.Context(), engine.Doc{ID: "c", Text: "some words are here"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Put(t.Context(), engine.Doc{ID: "17", Text: "some other words are here"}); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, db.Put(t.Context(), engine.Doc{ID: "c", Text: "some words are here"}))
+	noErr(t, db.Put(t.Context(), engine.Doc{ID: "17", Text: "some other words are here"}))
 	const quoted = "17 without quotes is a fingerprint: the document's id is '17'"
 	for text, want := range map[string]string{"NEAR(17, 0)": quoted, "NEAR(0x17, 0)": "", "NEAR(18, 0)": "", "NEAR(17, 64)": "", "NEAR('17', 0)": ""} {
 		if got := strings.Join(ask(text), "; "); got != want {

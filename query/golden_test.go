@@ -21,10 +21,7 @@ import (
 // openTest opens an empty database that is closed when the test ends.
 func openTest(t testing.TB, o *engine.Options) *engine.DB {
 	t.Helper()
-	db, err := engine.Open(t.TempDir()+"/test.simdb", o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must(engine.Open(t.TempDir()+"/test.simdb", o))(t)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)

@@ -47,15 +47,9 @@ func serial(docs map[string]string, statement string) string {
 func TestSerializable(t *testing.T) {
 	ctx := t.Context()
 	path := filepath.Join(t.TempDir(), "x.simdb")
-	db, err := engine.Open(path, &engine.Options{NoSync: true, NoSketch: true, MemtableBytes: 10_000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must(engine.Open(path, &engine.Options{NoSync: true, NoSketch: true, MemtableBytes: 10_000}))(t)
 	defer db.Close()
-	reader, err := engine.Open(path, &engine.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := must(engine.Open(path, &engine.Options{ReadOnly: true}))(t)
 	defer reader.Close()
 	r := rand.New(rand.NewPCG(3, 1))
 	var sessions [3]Session
@@ -70,9 +64,7 @@ func TestSerializable(t *testing.T) {
 			return err.Error()
 		}
 		for row, err := range rows.All() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			noErr(t, err)
 			return fmt.Sprint(row[0])
 		}
 		return rows.Message()

@@ -39,33 +39,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// run runs a job with workers of the file driver and returns the error of Finish.
-func run(t *testing.T, o Options, workers int) error {
-	t.Helper()
-	o, err := Plan(t.Context(), o, Local{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := o.Save(); err != nil {
-		t.Fatal(err)
-	}
-	j, err := Open(o.Work)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range j.Steps() {
-		for w := range workers {
-			if err := j.RunStep(t.Context(), s.Name, w, workers); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	_, err = j.Finish(t.Context())
-	return err
-}
-
-// runAll is run with workers that run all steps at the same time.
-func runAll(t *testing.T, o Options, workers int) error {
+// opened plans a job, saves the plan and opens it, as a worker does.
+func opened(t *testing.T, o Options) *Job {
 	t.Helper()
 	o, err := Plan(t.Context(), o, Local{})
 	if err == nil {
@@ -78,10 +53,32 @@ func runAll(t *testing.T, o Options, workers int) error {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return j
+}
+
+// run runs a job with workers of the file driver and returns the error of Finish.
+func run(t *testing.T, o Options, workers int) error {
+	t.Helper()
+	j := opened(t, o)
+	for _, s := range j.Steps() {
+		for w := range workers {
+			if err := j.RunStep(t.Context(), s.Name, w, workers); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_, err := j.Finish(t.Context())
+	return err
+}
+
+// runAll is run with workers that run all steps at the same time.
+func runAll(t *testing.T, o Options, workers int) error {
+	t.Helper()
+	j := opened(t, o)
 	if err := errors.Join(atOnce(t.Context(), j, workers)...); err != nil {
 		return err
 	}
-	_, err = j.Finish(t.Context())
+	_, err := j.Finish(t.Context())
 	return err
 }
 
@@ -259,17 +256,7 @@ func TestSeenAtThreshold(t *testing.T) {
 
 // TestMissing removes a file of messages: the step that reads it fails, and names the file.
 func TestMissing(t *testing.T) {
-	o, err := Plan(t.Context(), Options{Command: "dedup", Job: dedup.Job{Output: folder(t)}, Patterns: split(t, 40)[:3], Work: t.TempDir() + "/work"}, Local{})
-	if err == nil {
-		err = o.Save()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	j, err := Open(o.Work)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := opened(t, Options{Command: "dedup", Job: dedup.Job{Output: folder(t)}, Patterns: split(t, 40)[:3], Work: t.TempDir() + "/work"})
 	first, second := j.Steps()[0].Name, j.Steps()[1].Name
 	if err := errors.Join(j.RunStep(t.Context(), first, 0, 2), j.RunStep(t.Context(), first, 1, 2)); err != nil {
 		t.Fatal(err)
@@ -356,17 +343,7 @@ func TestKilled(t *testing.T) {
 	want, got := folder(t), folder(t)
 	o := Options{Command: "dedup", Job: dedup.Job{Output: got}, Patterns: split(t, 12)[:4], Work: t.TempDir() + "/work"}
 	one(t, o, want)
-	o, err := Plan(t.Context(), o, Local{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := o.Save(); err != nil {
-		t.Fatal(err)
-	}
-	j, err := Open(o.Work)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := opened(t, o)
 	sums := map[string]uint64{}
 	for n, s := range j.Steps() {
 		for w := range 2 {
@@ -395,7 +372,7 @@ func TestKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for name, sum := range digests(t, o.Work) {
+		for name, sum := range digests(t, j.o.Work) {
 			if before, ok := sums[name]; ok && before != sum && !strings.HasPrefix(name, "messages") {
 				t.Errorf("step %s has changed %s", s.Name, name)
 			}
@@ -430,23 +407,13 @@ func (b beside) Done() <-chan struct{} {
 
 // TestCut truncates a working file at the boundary of two documents.
 func TestCut(t *testing.T) {
-	o, err := Plan(t.Context(), Options{Command: "dedup", Job: dedup.Job{Output: folder(t)}, Patterns: split(t, 6)[:2], Work: t.TempDir() + "/work"}, Local{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := o.Save(); err != nil {
-		t.Fatal(err)
-	}
-	j, err := Open(o.Work)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := opened(t, Options{Command: "dedup", Job: dedup.Job{Output: folder(t)}, Patterns: split(t, 6)[:2], Work: t.TempDir() + "/work"})
 	for _, step := range []string{"fingerprint", "count"} {
 		if err := j.RunStep(t.Context(), step, 0, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	name := filepath.Join(o.Work, "sets/00001")
+	name := filepath.Join(j.o.Work, "sets/00001")
 	b, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)

@@ -67,15 +67,11 @@ func (c *Corpus) Plan() (all []Driver, err error) {
 			best, least = Driver{Branch: n, Equal: equal, Join: -1, Pairs: pairs}, equalCost*float64(pairs)+float64(c.n)
 		}
 		for _, atom := range joins {
-			candidates, err := c.candidates(atom)
+			candidates, cost, err := c.candidates(atom)
 			if err != nil {
 				return nil, err
 			}
-			each := 1.0
-			if kind := c.rule.Atoms[atom].Kind; kind == pairrule.Levenshtein || kind == pairrule.Cosine {
-				each = textCost
-			}
-			if cost := each*candidates + joinCost*float64(c.n); cost < least {
+			if cost += joinCost * float64(c.n); cost < least {
 				most := float64(c.n) * float64(c.n-1) / 2 // a pair is a candidate as often as it shares an element
 				best, least = Driver{Branch: n, Equal: equal, Join: atom, Pairs: int64(min(candidates, most))}, cost
 			}
@@ -142,11 +138,12 @@ func (c *Corpus) groups(atoms []int) (of []uint32, pairs int64) {
 	return of, pairs
 }
 
-// candidates estimates how many pairs the join by an atom compares, from a sample.
-func (c *Corpus) candidates(atom int) (float64, error) {
+// candidates estimates how many pairs the join by an atom compares, from a sample, and their cost.
+func (c *Corpus) candidates(atom int) (n, cost float64, err error) {
 	a, v := &c.rule.Atoms[atom], c.views[c.viewOf[atom]]
 	if a.Kind == pairrule.Near {
-		return float64(c.n) * float64((a.K+1)*(a.K+1)), nil
+		n = float64(c.n) * float64((a.K+1)*(a.K+1))
+		return n, n, nil
 	}
 	var sets [][]uint64
 	counts := map[uint64]int{}
@@ -154,7 +151,7 @@ func (c *Corpus) candidates(atom int) (float64, error) {
 	for i := 0; i < int(c.n) && len(sets) < sampled; i += step {
 		set, err := reader.Append(nil, i)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		slices.Sort(set)
 		set = slices.Compact(set)
@@ -173,7 +170,15 @@ func (c *Corpus) candidates(atom int) (float64, error) {
 		}
 	}
 	scale := float64(c.n) / float64(max(len(sets), 1))
-	return float64(pairs) * scale * scale, nil
+	n = float64(pairs) * scale * scale
+	if a.Kind == pairrule.Levenshtein || a.Kind == pairrule.Cosine {
+		return n, n * textCost, nil
+	}
+	steps := len(sets) * (len(sets) - 1) / 2 // of counting
+	for _, sharers := range counts {
+		steps += sharers * (sharers - 1) / 2
+	}
+	return n, min(n, float64(steps)*scale*scale/setjoin.TallyPays), nil
 }
 
 // prefix returns how many elements of a set of n elements a join looks up, at most.

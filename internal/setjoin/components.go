@@ -22,6 +22,9 @@ func (s *Sets) Components(ctx context.Context, t float64, o Options, forest *sel
 // connect is Components for a join.
 func (j *join) connect(forest *selfjoin.Forest) error {
 	j.all, j.forest = true, forest
+	if err := j.count(); err != nil {
+		return err
+	}
 	if j.o.Accept == nil && j.t.Kind == Jaccard {
 		j.twins = map[uint64]twin{}
 		for _, w := range j.workers {

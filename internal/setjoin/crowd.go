@@ -369,7 +369,7 @@ type finder struct {
 	t       threshold // of the join
 	found   []uint32
 	crowds  []*crowd // whose leads the current search has found
-	hits    []uint32 // Edits: by entry, the number of its pieces found
+	hits    []uint32 // by entry, of Edits: the number of its pieces found; of a tally: its common elements
 	reaches []reach  // Edits: by length of texts, from least on
 	least   int
 	nodes   []uint32            // Edits: results of a lookup, in the form of index.found

@@ -46,6 +46,12 @@
 // most one element (parts.go). Connected components compare only one of several sets that differ
 // just in elements that no other set has (components.go).
 //
+// # Counting
+//
+// At a low threshold, a set of few frequent elements meets most others by its prefix: three characters of
+// names, say. If a sample shows this, the index lists the entries of every element, and the common
+// elements of a set and each entry are counted (tally.go).
+//
 // # Containment
 //
 // For Contained, the similarity of two sets is the share of the later set's elements that are in

@@ -148,6 +148,9 @@ func (f *finder) candidates(x *index, p *prefix, t threshold, best bool) (found 
 		f.crowds = f.crowds[:0]
 	}
 	switch {
+	case x.tally != nil:
+		f.tallied(x, p, t)
+		return f.found, false
 	case t.Kind == Edits:
 		f.texts(x, p, t)
 	case best:

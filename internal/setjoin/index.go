@@ -26,6 +26,7 @@ type index struct {
 	bitmaps []bitmap  // by entry, not for Edits
 	lengths []float64 // Cosine, Weighted: by entry
 	crowds  *crowds   // Jaccard, Sketches
+	tally   *tally    // instead of nodes; nil if there are nodes
 
 	others map[uint64]*sharers     // Cosine: by node, see nodeOf
 	part   func(set uint32) uint32 // Cosine, Components: the component of a set
@@ -68,6 +69,9 @@ func (x *index) reset() {
 	if x.crowds != nil {
 		x.crowds.reset()
 	}
+	if x.tally != nil {
+		x.tally.reset()
+	}
 	x.others, x.many = map[uint64]*sharers{}, false
 }
 
@@ -82,6 +86,9 @@ func (x *index) bytes() int64 {
 	}
 	if x.crowds != nil {
 		n += x.crowds.bytes
+	}
+	if x.tally != nil {
+		n += x.tally.bytes()
 	}
 	return n
 }
@@ -122,6 +129,10 @@ func (x *index) add(set uint32, p *prefix) (member bool) {
 	}
 	if p.rests != nil {
 		x.lengths = append(x.lengths, p.length)
+	}
+	if x.tally != nil {
+		x.tally.add(entry, p.set, x.crowds.counts)
+		return false
 	}
 	if x.crowd(entry, p) {
 		return true

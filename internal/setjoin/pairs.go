@@ -11,6 +11,9 @@ func (s *Sets) Pairs(ctx context.Context, t float64, o Options, emit func(a, b i
 		return err
 	}
 	j.all = true
+	if err := j.count(); err != nil {
+		return err
+	}
 	return j.eachBlock(func(it *item) bool {
 		for _, m := range it.matches {
 			if !emit(int(m.set), int(it.set), m.score) {

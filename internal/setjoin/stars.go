@@ -7,6 +7,9 @@ import "context"
 // keeper. An empty set becomes a keeper, too.
 func (s *Sets) Stars(ctx context.Context, t float64, o Options) (Assignment, error) {
 	j, err := newJoin(ctx, s, t, o)
+	if err == nil {
+		err = j.count()
+	}
 	if err != nil {
 		return Assignment{}, err
 	}

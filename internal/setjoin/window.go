@@ -51,6 +51,7 @@ type Options struct {
 	least  int64         // lower bound of Memory in bytes; 0 means leastMemory
 	found  int           // matches in a window; 0 means mostFound
 	crowd  int           // sets that may become a crowd; 0 means leastCrowd
+	tally  bool          // whether common elements are counted without an estimate
 	loose  int           // nodes of an index before some become postings; 0 means a share of Memory
 }
 

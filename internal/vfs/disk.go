@@ -304,7 +304,7 @@ func (f *diskFile) Close() error { return f.f.Close() }
 
 func (f *diskFile) Sync() error { return syncFile(f.f) }
 
-func (f *diskFile) Truncate(size int64) error { return f.f.Truncate(size) }
+func (f *diskFile) Truncate(size int64) error { return truncate(f.f, size) }
 
 func (f *diskFile) Size() (int64, error) {
 	st, err := f.f.Stat()

@@ -83,17 +83,10 @@ func grownCatalog(t *testing.T, n int) ([]byte, State) {
 		}
 		seq := s.FlushedSeq + 1
 		e.FlushedSeq = &seq
-		if err := c.Apply(e); err != nil {
-			t.Fatal(err)
-		}
+		noErr(t, c.Apply(e))
 		s.model(e)
 	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
-	host, err := fs.HostPath("CATALOG")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, c.Close())
+	host := must(fs.HostPath("CATALOG"))(t)
 	return fileBytes(t, host), s
 }

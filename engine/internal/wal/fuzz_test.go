@@ -35,9 +35,7 @@ func FuzzWAL(f *testing.F) {
 		if res.End+res.TornBytes != int64(len(image)) || res.Frames != len(got) || !last && !res.Clean {
 			t.Fatalf("%+v of %d bytes", res, len(image))
 		}
-		if _, err := Cut(fs, "log", res); err != nil {
-			t.Fatal(err)
-		}
+		must(Cut(fs, "log", res))(t)
 		if res.End == 0 {
 			return
 		}

@@ -15,16 +15,12 @@ import (
 func salvageImage(t *testing.T, image []byte, expected *Header) (got []string, res Salvaged) {
 	t.Helper()
 	fs := vfstest.NewMem("")
-	if err := vfstest.WriteFile(fs, "log", string(image)); err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, vfstest.WriteFile(fs, "log", string(image)))
 	res, err := Salvage(fs, "log", expected, func(_ int64, payload []byte) error {
 		got = append(got, string(payload))
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noErr(t, err)
 	return got, res
 }
 
