@@ -68,9 +68,10 @@ func TestRun(t *testing.T) {
 		_, rows, _ := strings.Cut(string(audit), "\n")
 		var got strings.Builder
 		for row, err := range r.Dropped(t.Context()) {
-			if err = errors.Join(err, AuditEncoder(&got).Encode(row)); err != nil {
+			if err != nil {
 				t.Fatal(err)
 			}
+			fmt.Fprintln(&got, row)
 		}
 		if got.String() != rows {
 			t.Errorf("%s: the dropped rows differ from the audit", name)

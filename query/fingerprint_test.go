@@ -117,6 +117,16 @@ func TestDoubts(t *testing.T) {
 		}
 	}
 	must.Do(t, db.Put(t.Context(), engine.Doc{ID: "c", Text: "some words are here"}))
+	must.Do(t, db.Put(t.Context(), engine.Doc{ID: "17", Text: "some other words are here"}))
+	const quoted = "17 without quotes is a fingerprint: the document's id is '17'"
+	for text, want := range map[string]string{"NEAR(17, 0)": quoted, "NEAR(0x17, 0)": "", "NEAR(18, 0)": "", "NEAR(17, 64)": "", "NEAR('17', 0)": ""} {
+		if got := strings.Join(ask(text), "; "); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	if got := ask("NEAR(?, 0)", 17); len(got) > 0 {
+		t.Errorf("a parameter: %q", got)
+	}
 	for _, text := range []string{"PAIRS JACCARD 0.8", "JACCARD('c', 0.8)"} {
 		if got := ask(text); len(got) > 0 {
 			t.Errorf("%s with texts: %q", text, got)

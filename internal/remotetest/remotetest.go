@@ -44,22 +44,23 @@ type Server struct {
 	Break     func(r *http.Request) (after int64)                          // bytes after which the connection breaks; negative: never
 	Before    func(w http.ResponseWriter, r *http.Request) (answered bool) // is called first
 
-	mu      sync.Mutex
-	files   map[string][]byte
-	changed map[string]time.Time
-	tags    map[string]string // ETags
-	uploads map[string]map[int][]byte
-	log     []string
-	sent    int64
-	objects map[string][]byte // of Git LFS
-	signed  int               // addresses for objects
-	commits []string
+	mu       sync.Mutex
+	files    map[string][]byte
+	changed  map[string]time.Time
+	tags     map[string]string // ETags
+	uploads  map[string]map[int][]byte
+	log      []string
+	sent     int64
+	objects  map[string][]byte // of Git LFS
+	verified map[string]bool
+	signed   int // addresses for objects
+	commits  []string
 }
 
 // Start starts a server, sets the environment so that s3, gs and hf use it, and ends it with the
 // test.
 func Start(t testing.TB) *Server {
-	s := &Server{files: map[string][]byte{}, changed: map[string]time.Time{}, tags: map[string]string{}, uploads: map[string]map[int][]byte{}, objects: map[string][]byte{}}
+	s := &Server{files: map[string][]byte{}, changed: map[string]time.Time{}, tags: map[string]string{}, uploads: map[string]map[int][]byte{}, objects: map[string][]byte{}, verified: map[string]bool{}}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
 	none := filepath.Join(t.TempDir(), "none")

@@ -1,6 +1,7 @@
 """Tests of rules that are learned, and of the questions in a notebook and at a prompt."""
 
 import builtins
+import json
 import sys
 import types
 
@@ -35,6 +36,21 @@ def test_learn():
         simdb.learn(TABLE, [("0", "1", "yes")])
     with pytest.raises(simdb.InvalidError, match="no labels"):
         simdb.learn(TABLE, [])
+
+
+def test_files_of_labels(tmp_path):
+    """A file of labels or of decisions is learned from like a list."""
+    path = tmp_path / "labels.jsonl"
+    path.write_text("".join(json.dumps({"a": str(a), "b": str(b), "same": same}) + "\n" for a, b, same in LABELS))
+    assert simdb.learn(TABLE, path) == simdb.learn(TABLE, str(path)) == simdb.learn(TABLE, LABELS)
+    path.write_text("".join(json.dumps({"a": str(a), "b": str(b), "decision": "drop" if same else "allow"}) + "\n" for a, b, same in LABELS))
+    assert simdb.learn(TABLE, path).rule == simdb.learn(TABLE, LABELS).rule
+    path.write_text('{"a": "1"}\n')
+    with pytest.raises(simdb.SimdbError, match=r"labels.jsonl:1: "):
+        simdb.learn(TABLE, path)
+    path.write_text("")
+    with pytest.raises(simdb.InvalidError, match="no labels"):
+        simdb.learn(TABLE, path)
 
 
 def answers(monkeypatch, said):

@@ -65,6 +65,16 @@ def wide_words(r):
     return [r.getrandbits(64) for _ in range(4)]
 
 
+def test_warnings():
+    """Rows that cannot be compared are named, with their numbers."""
+    rows = [{"text": "one two <b>"}, {"text": ["a", {"x": 1}]}, {"text": "one two <b>"}, {"fingerprint": "<i>"}]
+    result = simdb.dedup(rows, fold="accents")
+    assert result.kept == [0, 1, 3] and [w.split(": ")[0] for w in result.audit.warnings[:2]] == ["<table>:2", "<table>:4"]
+    assert any("2 lines with an unusable" in w for w in result.audit.warnings) and 'fold="accents" changes nothing in <table>' in repr(result)
+    assert "<p>&lt;table&gt;:2: " in result._repr_html_() and "<i>" not in result._repr_html_()
+    assert simdb.dedup(rows[:1]).audit.warnings == simdb.dedup(TABLE).audit.warnings == []
+
+
 def test_copies(monkeypatch):
     """What cannot be copied or sent to another process says what can."""
     result = simdb.dedup(["one two three", "four", "one two three"])

@@ -2,10 +2,8 @@ package remote
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -75,7 +73,9 @@ func call(ctx context.Context, t *target, kind string, value, to any) error {
 }
 
 func post(ctx context.Context, t *target, kind string, body io.ReaderAt, size int64, to any) error {
-	resp, err := t.do(ctx, request{method: http.MethodPost, header: http.Header{"Content-Type": {kind}, "Accept": {strings.Replace(kind, "x-ndjson", "json", 1)}}, body: body, size: size})
+	t.hint = ": the token in HF_TOKEN, or that of hf auth login, must have permission to write to the repository"
+	header := http.Header{"Content-Type": {kind}, "Accept": {strings.Replace(kind, "x-ndjson", "json", 1)}}
+	resp, err := t.do(ctx, request{method: http.MethodPost, header: header, body: body, size: size})
 	if err != nil {
 		return err
 	}
@@ -92,16 +92,12 @@ func post(ctx context.Context, t *target, kind string, body io.ReaderAt, size in
 	return nil
 }
 
-// hintWrite is what to do if writing is denied.
-const hintWrite = ": the token in HF_TOKEN, or that of hf auth login, must have permission to write to the repository"
-
 // isLarge reports whether the Hub stores a file as an object. sample is the beginning of its content.
 func (c *commit) isLarge(ctx context.Context, sample []byte) (bool, error) {
 	t, err := c.file.api("preupload", "")
 	if err != nil {
 		return false, err
 	}
-	t.hint = hintWrite
 	var said struct {
 		Files []struct {
 			Path, UploadMode string
@@ -153,13 +149,13 @@ func (c *commit) Send(ctx context.Context, content io.ReaderAt, size int64, rele
 		if last || !errors.As(err, new(*statusError)) {
 			return err
 		}
-		// Addresses are valid for some minutes only. With new ones, also the end of an upload whose answer was
-		// lost is noticed: then nothing is left to send.
+		// Addresses are valid for some minutes only. New ones are also needed if the answer to the end of an upload
+		// in parts was lost, which cannot be repeated.
 	}
 }
 
-// action is a request that the server wants. Header has headers, or, in an upload by parts, chunk_size and the
-// address of each part by its number.
+// action is a request that the server wants. In an upload by parts, Header has chunk_size and the address of each
+// part by its number; the Hub sends no other headers.
 type action struct {
 	Href   string
 	Header map[string]string
@@ -174,7 +170,6 @@ func (c *commit) addresses(ctx context.Context, o object) (actions, error) {
 	if err != nil {
 		return actions{}, err
 	}
-	t.hint = hintWrite
 	var said struct {
 		Transfer string
 		Objects  []struct {
@@ -201,7 +196,7 @@ func (c *commit) addresses(ctx context.Context, o object) (actions, error) {
 }
 
 // address returns the target of an address that the server chose. Only the Hub itself gets the token.
-func (c *commit) address(href string, header map[string]string, token bool) (*target, error) {
+func (c *commit) address(href string, token bool) (*target, error) {
 	if rest, ok := strings.CutPrefix(href, hubDefault+"/"); ok { // as a proxy passes it on
 		href = strings.TrimSuffix(hubEndpoint(), "/") + "/" + rest
 	}
@@ -209,20 +204,11 @@ func (c *commit) address(href string, header map[string]string, token bool) (*ta
 	if err != nil || u.Host == "" {
 		return nil, errors.New("the server names an address that is not a URL")
 	}
-	home, err := url.Parse(hubEndpoint())
-	if err != nil {
-		return nil, err
+	t := &target{name: c.t.name, url: u}
+	if home, err := url.Parse(hubEndpoint()); err == nil && token && u.Host == home.Host && u.Scheme == home.Scheme {
+		t.sign = signHub
 	}
-	token = token && u.Host == home.Host && u.Scheme == home.Scheme
-	return &target{name: c.t.name, url: u, sign: func(r *http.Request) error {
-		for name, value := range header {
-			r.Header.Set(name, value)
-		}
-		if token && r.Header.Get("Authorization") == "" {
-			return signHub(r)
-		}
-		return nil
-	}}, nil
+	return t, nil
 }
 
 // store stores an object.
@@ -235,14 +221,14 @@ func (c *commit) store(ctx context.Context, o object) error {
 		err = c.sendParts(ctx, a.Upload, chunk, o)
 	} else {
 		var t *target
-		if t, err = c.address(a.Upload.Href, a.Upload.Header, false); err == nil {
+		if t, err = c.address(a.Upload.Href, false); err == nil {
 			_, err = t.put(ctx, nil, io.NewSectionReader(c.content, 0, c.size))
 		}
 	}
 	if err != nil || a.Verify == nil {
 		return err
 	}
-	t, err := c.address(a.Verify.Href, a.Verify.Header, true)
+	t, err := c.address(a.Verify.Href, true)
 	if err != nil {
 		return err
 	}
@@ -262,7 +248,7 @@ func (c *commit) sendParts(ctx context.Context, upload *action, chunk string, o 
 		}
 	}
 	sent, err := inParts(ctx, c.content, c.size, each, func(ctx context.Context, n int, part *io.SectionReader) (string, error) {
-		t, err := c.address(parts[n], nil, false)
+		t, err := c.address(parts[n], false)
 		if err != nil {
 			return "", fmt.Errorf("part %d: %w", n, err)
 		}
@@ -275,7 +261,7 @@ func (c *commit) sendParts(ctx context.Context, upload *action, chunk string, o 
 	if err != nil {
 		return err
 	}
-	t, err := c.address(upload.Href, nil, false)
+	t, err := c.address(upload.Href, false)
 	if err != nil {
 		return err
 	}
@@ -303,7 +289,6 @@ func (c *commit) Publish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.hint = hintWrite
 	body, err := vfs.Temp("", "simdb-commit-*")
 	if err != nil {
 		return err
@@ -342,29 +327,25 @@ func (c *commit) Publish(ctx context.Context) error {
 
 // writeCommit writes the lines of a commit, each a JSON object.
 func writeCommit(w io.Writer, files []*commit) error {
-	lines := json.NewEncoder(w)
-	lines.SetEscapeHTML(false)
 	what := files[0].file.path
 	if len(files) > 1 {
 		what = fmt.Sprintf("%d files", len(files))
 	}
-	type line struct {
-		Key   string `json:"key"`
-		Value any    `json:"value"`
-	}
-	err := lines.Encode(line{"header", map[string]string{"summary": "Upload " + what + " with simdb", "description": ""}})
+	lines := json.NewEncoder(w)
+	line := func(key string, value any) error { return lines.Encode(map[string]any{"key": key, "value": value}) }
+	err := line("header", map[string]string{"summary": "Upload " + what + " with simdb", "description": ""})
 	for _, c := range files {
+		if err != nil {
+			return err
+		}
 		if c.object.OID != "" {
-			err = cmp.Or(err, lines.Encode(line{"lfsFile", map[string]any{"path": c.file.path, "algo": "sha256", "oid": c.object.OID, "size": c.object.Size}}))
+			err = line("lfsFile", map[string]any{"path": c.file.path, "algo": "sha256", "oid": c.object.OID, "size": c.object.Size})
 			continue
 		}
-		path, e := json.Marshal(c.file.path)
-		_, e1 := fmt.Fprintf(w, `{"key":"file","value":{"path":%s,"encoding":"base64","content":"`, path)
-		to := base64.NewEncoder(base64.StdEncoding, w)
-		_, e2 := io.Copy(to, io.NewSectionReader(c.content, 0, c.size))
-		e3 := to.Close()
-		_, e4 := io.WriteString(w, "\"}}\n")
-		err = cmp.Or(err, e, e1, e2, e3, e4)
+		content := make([]byte, c.size) // the Hub wants files of some megabytes as objects
+		if _, err = io.ReadFull(io.NewSectionReader(c.content, 0, c.size), content); err == nil {
+			err = line("file", map[string]any{"path": c.file.path, "encoding": "base64", "content": content})
+		}
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -204,6 +205,12 @@ func TestSearchesThatEnd(t *testing.T) {
 	}
 	defer db.Close()
 	asked, silent := make(chan bool, 100), make(chan bool)
+	speak := sync.OnceFunc(func() { close(silent) })
+	late := time.AfterFunc(10*time.Second, func() {
+		t.Error("a search did not end")
+		speak()
+	})
+	defer late.Stop()
 	s.Before = func(_ http.ResponseWriter, r *http.Request) bool {
 		asked <- true
 		select {
@@ -234,17 +241,20 @@ func TestSearchesThatEnd(t *testing.T) {
 	if first.Err() == nil {
 		t.Error("a search needed nothing of the server")
 	}
+	if t.Failed() {
+		return
+	}
 	second, cancel := context.WithCancelCause(context.Background())
 	one, two := get(second, "d7"), get(t.Context(), "d7")
 	<-asked
 	r := &table.(*pieces).readers
-	for both := false; !both; time.Sleep(time.Millisecond) {
+	for both := false; !both && !t.Failed(); time.Sleep(time.Millisecond) {
 		r.mu.Lock()
 		both = r.running == 2
 		r.mu.Unlock()
 	}
 	cancel(stop)
-	close(silent)
+	speak()
 	<-one // it waits for the same part
 	if err := <-two; err != nil {
 		t.Errorf("a search beside one that ended: %v", err)

@@ -29,7 +29,7 @@ class Table:
 
     Attributes:
         message: of a statement without rows, such as "stored".
-        warnings: what is doubtful about the rows of a statement.
+        warnings: what is doubtful about the rows of a statement, or about the documents of a dedup.
         near: of hashes of pictures: the distance up to which two pictures count as the same; else None.
     """
 

@@ -342,11 +342,11 @@ func TestRows(t *testing.T) {
 	if got, want := plain(pageOf(t, append([]string{in("join.csv"), documents, in("second.jsonl.gz")}, both...)...)), plain(p); got != want {
 		t.Errorf("join in csv:\n%.600s\nwant\n%.600s", got, want)
 	}
-	if err := os.WriteFile(in("near.csv"), []byte("a,b,distance\nd0,d1,3\n"), 0o666); err != nil {
+	if err := os.WriteFile(in("near.csv"), []byte("a,b,distance\nd\xff,d1,3\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if m := pageOf(t, in("near.csv")).Clusters[0].Members[0]; m.Distance == nil || *m.Distance != 3 {
-		t.Errorf("the distance of a row of csv: %+v", m)
+	if c := pageOf(t, in("near.csv")).Clusters[0]; c.Keeper.ID != "d\ufffd" || c.Members[0].Distance == nil || *c.Members[0].Distance != 3 {
+		t.Errorf("a row of csv: %+v", c)
 	}
 	if p := pageOf(t, in("join.jsonl")); !strings.Contains(fmt.Sprint(p.Notices), "Texts are missing") {
 		t.Errorf("rows alone: %v", p.Notices)
