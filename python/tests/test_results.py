@@ -179,7 +179,8 @@ def test_pictures(tmp_path):
     broken.write_bytes(paths[0].read_bytes()[:90])
     rows = list(simdb.picture_hashes([broken, tmp_path / "none.png", paths[0], b"no picture"]))
     assert [row["fingerprint"] is None for row in rows] == [True, True, False, True] == [row["error"] is not None for row in rows] and "no such file" in rows[1]["error"]
-    assert simdb.dedup([broken, broken, paths[0]], images="pdq").kept == [0, 1, 2]
+    unread = simdb.dedup([broken, tmp_path / "none.png", paths[0]], images="pdq")
+    assert unread.kept == [0, 1, 2] and [w.partition(": ")[0] for w in unread.audit.warnings] == [str(broken), str(tmp_path / "none.png")]
     with simdb.open(tmp_path / "bank", bits=256) as db:
         assert db.add(hashes) == 12
         assert {m.id for m in db.near(simdb.picture_hashes(made[2])["fingerprint"][0], 31)} == {str(paths[1]), str(paths[2])}

@@ -136,8 +136,8 @@ def dedup(
             min_words=5, shingle="chars:5" or stop_words="words.txt".
 
     Returns:
-        (mask, audit). ``audit.warnings`` names rows without a usable text or fingerprint (``<table>:1`` is the first), and
-        options without effect. The mask has a boolean for each row: True if it is kept; ``kept`` and ``dropped`` of the result
+        (mask, audit). ``audit.warnings`` names rows without a usable text or fingerprint (``<table>:1`` is the first),
+        pictures without a hash or with one of little meaning, and options without effect. The mask has a boolean for each row: True if it is kept; ``kept`` and ``dropped`` of the result
         are row numbers. The audit has a row for each
         dropped one: row and keeper_row (from 0), id, keeper, keeper_file (null: this table),
         distance (bits), score (0 to 1), exact, rule and cluster (from 1, the largest first). With level it
@@ -149,8 +149,10 @@ def dedup(
         sources = list(against)
     else:
         sources = [against]
+    doubts: List[str] = []
     if images is not None:
         table = picture_hashes(table, images)
+        doubts = [f"{p['id']}: {p['error']}" for p in table if p["error"]]
         sources = [a if _is_stored(a) else picture_hashes(a, images) for a in sources]
         near = table.near if near is None else near
     tables, names = [("<table>", table)], []
@@ -166,7 +168,7 @@ def dedup(
         "only_against": only_against, "level": level, "memory": memory, **options,
     }
     reply = _call({"op": "dedup", "keywords": keywords}, tables)
-    return Dedup(Mask(Table(reply.mask)["keep"]), Table(reply.table, warnings=reply.values["warnings"] or ()))
+    return Dedup(Mask(Table(reply.mask)["keep"]), Table(reply.table, warnings=doubts + (reply.values["warnings"] or [])))
 
 
 def decontaminate(
