@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -60,18 +61,13 @@ func TestServedRequests(t *testing.T) {
 		if err := r.Announce(found, PartID|PartText|PartSketch); err != nil {
 			return "", err
 		}
-		ids, _, err := r.AppendIDs(nil, nil, found)
+		all, _, err := r.AppendIDs(nil, nil, found)
 		for _, doc := range found {
-			var d Document
-			if text, e := r.AppendText(nil, doc); err == nil {
-				ids, err = append(ids, text...), e
-			}
-			if d.Sketch, err = r.Sketch(doc, nil); err != nil {
-				break
-			}
-			ids = fmt.Append(ids, d.Sketch)
+			text, err1 := r.AppendText(nil, doc)
+			sketch, err2 := r.Sketch(doc, nil)
+			all, err = fmt.Appendf(all, "%s %d\n", text, sketch), cmp.Or(err, err1, err2)
 		}
-		return string(ids), err
+		return string(all), err
 	}
 	for _, x := range []struct {
 		name string
