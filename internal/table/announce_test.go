@@ -82,8 +82,8 @@ func TestServedRequests(t *testing.T) {
 			}
 			return fmt.Sprint(d), err
 		}},
-		{"texts", 6, func(r *Reader, doc uint32) (string, error) { return texts(r, all) }},
-		{"EachUnnamed", 12, func(r *Reader, doc uint32) (s string, err error) {
+		{"texts", 5, func(r *Reader, doc uint32) (string, error) { return texts(r, all) }},
+		{"EachUnnamed", 8, func(r *Reader, doc uint32) (s string, err error) {
 			some := slices.Clone(all)
 			if err = r.SortInTextOrder(some); err == nil {
 				err = r.EachUnnamed(some, r.TextsInOrder(false), func(_ int, d *Document) error { s += string(d.Text); return nil })
@@ -91,7 +91,7 @@ func TestServedRequests(t *testing.T) {
 			return s, err
 		}},
 		{"Jaccard", 10, func(r *Reader, doc uint32) (string, error) { return jaccardTexts(r, docs[doc].Sketch, 0.7, texts) }},
-		{"Jaccard by a scan", 9, func(r *Reader, doc uint32) (string, error) { return jaccardTexts(r, docs[doc].Sketch, 0.5, texts) }},
+		{"Jaccard by a scan", 8, func(r *Reader, doc uint32) (string, error) { return jaccardTexts(r, docs[doc].Sketch, 0.5, texts) }},
 		{"JaccardFirst", 10, func(r *Reader, doc uint32) (string, error) {
 			n := 0
 			found, err := new(JaccardSearcher).JaccardFirst(r, JaccardQuery{Sketch: docs[doc].Sketch, T: 0.7}, nil, func(JaccardHit) (bool, error) { n++; return n == 20, nil })
