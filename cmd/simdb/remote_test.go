@@ -165,6 +165,15 @@ func TestServedTables(t *testing.T) {
 			t.Errorf("%d requests and %d bytes: %q", len(requests), sent, requests)
 		}
 	}
+	for statement, most := range map[string]int{"GET 'd7'": 4, "JACCARD('d7', 0.5)": 7, "JACCARD('d7', 0.5) ESTIMATE": 7, "CONTAINS('d7', 0.5)": 7} {
+		s.Log()
+		if code, _, talk := simdbHere(t, s.URL+"/bucket/in/a.sst", statement); code != 0 {
+			t.Error(talk)
+		}
+		if requests, _ := s.Log(); len(requests) > most {
+			t.Errorf("%s: %d requests: %q", statement, len(requests), requests)
+		}
+	}
 	for args, want := range map[string]string{
 		s.URL + "/bucket/in/a.sst|DELETE 'd7'":                                "read-only",
 		s.URL + "/bucket/in/a.sst|PUT {\"id\":\"x\",\"text\":\"some words\"}": "read-only",

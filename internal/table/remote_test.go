@@ -393,7 +393,7 @@ func TestServedVictims(t *testing.T) {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 	}
-	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > uint64(max(vfs.Memory(), 1<<32)/4) {
+	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > uint64(max(vfs.Memory(), 1<<32)/16) {
 		t.Errorf("%d bytes of memory for tables that cannot be read", after.TotalAlloc-before.TotalAlloc)
 	}
 }

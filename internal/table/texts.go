@@ -71,19 +71,13 @@ func (r *Reader) EachUnnamed(docs []uint32, texts *Texts, fn func(i int, d *Docu
 			return err
 		}
 	}
+	if texts != nil {
+		if err := r.announce(docs, PartText); err != nil {
+			return err
+		}
+	}
 	var d Document
 	for i := range docs {
-		if i%Together == 0 && texts != nil && r.IsServed() {
-			some := slices.Clone(docs[i:min(i+Together, len(docs))])
-			for j := range some {
-				if order != nil {
-					some[j] = docs[order[i+j]]
-				}
-			}
-			if err := r.announce(some, PartText); err != nil {
-				return err
-			}
-		}
 		if order != nil {
 			i = order[i]
 		}

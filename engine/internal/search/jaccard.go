@@ -44,6 +44,14 @@ func CompareJaccard(a, b JaccardHit) int {
 // stored document with the ID. The document stored under the ID does not match.
 type Sample struct{ ID, Text string }
 
+// locate returns the place of the stored document, whose sketch and text will be read.
+func (sample Sample) locate(v *view.View) (p view.Place, err error) {
+	if p, err = v.Locate(sample.ID); err == nil {
+		err = p.Announce(table.PartSketch | table.PartText)
+	}
+	return p, err
+}
+
 // sketch returns the sketch of the query. It returns ErrNotFound if there is no stored document
 // with the ID.
 func (sample Sample) sketch(v *view.View) (minhash.Sketch, error) {
@@ -55,10 +63,7 @@ func (sample Sample) sketch(v *view.View) (minhash.Sketch, error) {
 		v.Texts.Sum(&s, sample.Text)
 		return s.Sketch, nil
 	}
-	p, err := v.Locate(sample.ID)
-	if err == nil {
-		err = p.Announce(table.PartSketch | table.PartText)
-	}
+	p, err := sample.locate(v)
 	if err != nil {
 		return nil, err
 	}
@@ -81,10 +86,7 @@ func (sample Sample) ReadText(v *view.View) ([]byte, error) {
 
 // Stored returns a copy of the stored document with the ID, or ErrNotFound if there is none.
 func (sample Sample) Stored(v *view.View) (d table.Document, err error) {
-	p, err := v.Locate(sample.ID)
-	if err == nil {
-		err = p.Announce(table.PartSketch | table.PartText)
-	}
+	p, err := sample.locate(v)
 	if err != nil {
 		return d, err
 	}

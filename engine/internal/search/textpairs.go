@@ -123,10 +123,7 @@ func (x *textPairs) order() error {
 func (x *textPairs) share(ctx context.Context, sets *features.SetHasher, spans []span) error {
 	var reader *table.Texts
 	part := uint32(inMemory)
-	if err := x.announce(spans); err != nil {
-		return err
-	}
-	for _, s := range spans {
+	for i, s := range spans {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -139,8 +136,11 @@ func (x *textPairs) share(ctx context.Context, sets *features.SetHasher, spans [
 			if first.part != part {
 				part = first.part
 				reader = x.v.Version.Parts[part].TextsInOrder(false)
+				err = x.announce(part, spans[i:])
 			}
-			text, _, err = reader.Get(first.doc)
+			if err == nil {
+				text, _, err = reader.Get(first.doc)
+			}
 		}
 		if err != nil {
 			x.fail(pairs[0].query, err)
@@ -151,23 +151,19 @@ func (x *textPairs) share(ctx context.Context, sets *features.SetHasher, spans [
 	return nil
 }
 
-// announce says that the texts of documents will be read.
-func (x *textPairs) announce(spans []span) error {
-	for i, parts := 0, x.v.Version.Parts; i < len(spans); {
-		part := x.pairs[spans[i].from].part
-		if part == inMemory || !parts[part].IsServed() {
-			i++
-			continue
-		}
-		var docs []uint32
-		for ; i < len(spans) && x.pairs[spans[i].from].part == part; i++ {
-			docs = append(docs, x.pairs[spans[i].from].doc)
-		}
-		if err := parts[part].Announce(docs, table.PartText); err != nil {
-			return err
+// announce says that the texts of documents of a part will be read.
+func (x *textPairs) announce(part uint32, spans []span) error {
+	p := &x.v.Version.Parts[part]
+	if !p.IsServed() {
+		return nil
+	}
+	var docs []uint32
+	for _, s := range spans {
+		if first := &x.pairs[s.from]; first.part == part {
+			docs = append(docs, first.doc)
 		}
 	}
-	return nil
+	return p.Announce(docs, table.PartText)
 }
 
 // fail records the error of a text that a query, and possibly later ones, need.

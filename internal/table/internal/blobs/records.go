@@ -105,10 +105,7 @@ func (d *Records) BlockOf(record uint32) int {
 	lo, hi := 0, d.NumBlocks()
 	if d.dir.Pages.IsRemote() {
 		s := d.seek(record)
-		for !s.found {
-			d.narrow(&s)
-		}
-		lo, hi = s.lo, s.hi
+		lo, hi = s[0].lo, s[0].hi
 	}
 	for hi-lo > 1 {
 		if mid := int(uint(lo+hi) / 2); d.firstOf(mid) <= record {

@@ -62,8 +62,25 @@ func TestRecordsServed(t *testing.T) {
 		}
 		worst = max(worst, s.n.Load())
 	}
-	if worst > 10 {
+	d, _ := served(t, local.n, dir, area)
+	for b := range local.NumBlocks() {
+		if first := local.firstOf(b); d.BlockOf(first) != b || first > 0 && d.BlockOf(first-1) != b-1 {
+			t.Fatalf("block %d is not found by its first record, or the one before it", b)
+		}
+	}
+	if worst > 8 {
 		t.Errorf("%d reads for the place of a record among %d blocks", worst, local.NumBlocks())
+	}
+	even := newRecordsFile(300)
+	for range 60_000 {
+		even.add(record{text: make([]byte, 10+rng.IntN(300))})
+	}
+	for n := even.open(t).n; n > 60_000-100; n-- {
+		record := rng.Uint32N(n)
+		d, s := served(t, 60_000, even.Directory(), even.area)
+		if d.BlockOf(record); s.n.Load() > 2 {
+			t.Fatalf("%d reads for the place of record %d among %d blocks of similar size", s.n.Load(), record, d.NumBlocks())
+		}
 	}
 	all := make([]uint32, 300)
 	for i := range all {
