@@ -141,9 +141,13 @@ func (c *Corpus) groups(atoms []int) (of []uint32, pairs int64) {
 // candidates estimates how many pairs the join by an atom compares, from a sample, and their cost.
 func (c *Corpus) candidates(atom int) (n, cost float64, err error) {
 	a, v := &c.rule.Atoms[atom], c.views[c.viewOf[atom]]
-	if a.Kind == pairrule.Near {
+	switch {
+	case a.Kind == pairrule.Near:
 		n = float64(c.n) * float64((a.K+1)*(a.K+1))
 		return n, n, nil
+	case a.Kind == pairrule.Levenshtein && v.by.Measure.Q == 1: // texts are found by their lengths
+		n = float64(c.n) * float64(c.n-1) / 2
+		return n, n * equalCost, nil
 	}
 	var sets [][]uint64
 	counts := map[uint64]int{}
@@ -174,8 +178,6 @@ func (c *Corpus) candidates(atom int) (n, cost float64, err error) {
 	switch {
 	case a.Kind == pairrule.Cosine:
 		return n, n * cosineCost, nil
-	case a.Kind == pairrule.Levenshtein && v.by.Measure.Q == 1: // texts are found by their lengths
-		return n, n * equalCost, nil
 	case a.Kind == pairrule.Levenshtein:
 		return n, n, nil
 	}

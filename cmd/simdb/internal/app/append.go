@@ -1,17 +1,20 @@
 package app
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
 // OpenToAppend opens a file of JSON lines to append lines to it, and creates it if there is none.
-// The next line begins after a line end, even if an editor has left none.
+// The next line begins after a line end, even if an editor has left none. A last line that a power cut
+// has left incomplete is removed.
 func OpenToAppend(path string) (_ *os.File, err error) {
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
@@ -37,9 +40,25 @@ func OpenToAppend(path string) (_ *os.File, err error) {
 		return nil, fmt.Errorf("%s is compressed, so that answers cannot be appended: decompress it first", path)
 	}
 	if last[0] != '\n' {
-		_, err = f.WriteString("\n")
+		err = endLine(f, info.Size())
 	}
 	return f, err
+}
+
+// endLine ends the last line of a file of that size, or removes it if it is incomplete.
+func endLine(f *os.File, size int64) error {
+	const longest = 4 << 20
+	tail := make([]byte, min(size, longest))
+	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
+		return err
+	}
+	tail = tail[bytes.LastIndexByte(tail, '\n')+1:]
+	if dedup.Incomplete(tail) {
+		_, err := TakeBack(f, size-int64(len(tail)), size)
+		return err
+	}
+	_, err := f.WriteString("\n")
+	return err
 }
 
 // AppendLine appends a line to a file that OpenToAppend has opened, and syncs it. It returns the size
