@@ -59,10 +59,16 @@ func ParsePairRule(text string) (*PairRule, error) {
 // UnmarshalText reads a rule, as ParsePairRule does.
 func (r *PairRule) UnmarshalText(text []byte) (err error) {
 	if r.rule, err = pairrule.Parse(string(text)); err != nil {
-		return valueError(err.Error())
+		return ruleError{err}
 	}
 	return nil
 }
+
+// A ruleError is an engine.ErrInvalid about a rule.
+type ruleError struct{ error }
+
+func (e ruleError) Is(target error) bool { return target == engine.ErrInvalid }
+func (e ruleError) Unwrap() error        { return e.error }
 
 // MarshalText returns the rule as it was written.
 func (r *PairRule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
