@@ -11,7 +11,7 @@ import (
 // TestOpenToAppend appends to files that end with and without a line end, and not to compressed ones.
 func TestOpenToAppend(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "answers.jsonl")
-	for _, tc := range [][2]string{{"", "new\n"}, {"{}\n", "{}\nnew\n"}, {"{}", "{}\nnew\n"}, {"\x1f\x8b..", ""}, {"{}\n{\"a\": 1", "{}\nnew\n"}, {"{\"a\"", "new\n"}, {"{}\nhand-written", "{}\nhand-written\nnew\n"}, {"{}\n{\"a\n", "{}\n{\"a\nnew\n"}, {"\xef\xbb\xbf{}\n{}", "\xef\xbb\xbf{}\n{}\nnew\n"}, {"\xef\xbb\xbf{}", "\xef\xbb\xbf{}\nnew\n"}} {
+	for _, tc := range [][2]string{{"", "new\n"}, {"{}\n", "{}\nnew\n"}, {"{}", "{}\nnew\n"}, {"\x1f\x8b..", ""}, {"{}\n{\"a\": 1", "{}\nnew\n"}, {"{\"a\"", "new\n"}, {"{}\nhand-written", "{}\nhand-written\nnew\n"}, {"{}\n{\"a\n", "{}\n{\"a\nnew\n"}, {"\xef\xbb\xbf{\"a\"", "new\n"}, {"\xef\xbb\xbf{}\n{}", "\xef\xbb\xbf{}\n{}\nnew\n"}, {"\xef\xbb\xbf{}", "\xef\xbb\xbf{}\nnew\n"}} {
 		if err := os.WriteFile(path, []byte(tc[0]), 0o666); err != nil {
 			t.Fatal(err)
 		}
