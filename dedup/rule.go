@@ -30,7 +30,7 @@ import (
 //	CONTAINS(tokens) >= 1                       the share of the smaller text that the larger one has
 //	a.year = b.year, a.lang != b.lang           values of a field
 //	a.year IS NOT DISTINCT FROM b.year          the same, where a missing value equals another one
-//	NUMBERS(a) = NUMBERS(b)                     the numbers in the texts, or DATES
+//	NUMBERS(a) = NUMBERS(b)                     the numbers in the texts, in digits of any script, or DATES
 //	MATCHES(a.title, 'v[0-9]+') = MATCHES(b.title, 'v[0-9]+')
 //	FILE(a) = FILE(b)                           the files, or FOLDER
 //	DIFFERS('draft', 'final')                   one of these words is only in one of the texts

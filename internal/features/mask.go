@@ -84,12 +84,12 @@ func withASCIIDigits(text []byte) []byte {
 		return text
 	}
 	return bytes.Map(func(r rune) rune {
-		for _, ten := range unicode.Nd.R16 { // each has runs of ten
+		for _, ten := range unicode.Nd.R16 {
 			if rune(ten.Lo) <= r && r <= rune(ten.Hi) {
-				return '0' + (r-rune(ten.Lo))%10
+				return '0' + r - rune(ten.Lo)
 			}
 		}
-		for _, ten := range unicode.Nd.R32 {
+		for _, ten := range unicode.Nd.R32 { // or several times ten
 			if rune(ten.Lo) <= r && r <= rune(ten.Hi) {
 				return '0' + (r-rune(ten.Lo))%10
 			}
