@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // catalogue returns names that differ in few words, some of them the same words.
@@ -31,23 +32,15 @@ func catalogue(r *rand.Rand, n int) (names []string) {
 // TestDifferences compares the differences that a report names with those of all audit rows.
 func TestDifferences(t *testing.T) {
 	ctx, r := context.Background(), rand.New(rand.NewPCG(5, 6))
-	rule, err := ParsePairRule("JACCARD >= 0.5 OR LEVENSHTEIN >= 0.7 AND NUMBERS(a) = NUMBERS(b)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rule := must.Get(ParsePairRule("JACCARD >= 0.5 OR LEVENSHTEIN >= 0.7 AND NUMBERS(a) = NUMBERS(b)"))(t)
 	for _, by := range []Job{{By: engine.Jaccard(0.5)}, {By: engine.Levenshtein(0.7)}, {By: engine.Near(5)}, {Rule: rule}} {
 		for _, keep := range []Keep{{First}, {Longest, Last}} {
 			names := catalogue(r, 900)
 			job := Job{By: by.By, Rule: by.Rule, Keep: keep, Figures: true, Columns: Columns{"lacks", "adds"}}
-			result, err := job.Run(ctx, Strings(slices.Values(names)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			result := must.Get(job.Run(ctx, Strings(slices.Values(names))))(t)
 			counts, dropped := map[Difference]int64{}, int64(0)
 			for row, err := range result.Dropped(ctx) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				dropped++
 				if *row.Lacks != "" || *row.Adds != "" {
 					counts[Difference{Lacks: *row.Lacks, Adds: *row.Adds}]++
@@ -83,9 +76,7 @@ func TestDifferencesInBoundedMemory(t *testing.T) {
 	looked := map[int64]int64{}
 	for _, memory := range []int64{2 << 20, 64 << 20} {
 		result, err := Job{By: engine.Jaccard(0.5), Figures: true, Memory: memory}.Run(context.Background(), Strings(slices.Values(names)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		looked[memory] = result.Report.Differences.Looked
 		if memory == 64<<20 && looked[memory] != result.Report.Dropped-1 { // not the long text
 			t.Errorf("%d of %d", looked[memory], result.Report.Dropped)

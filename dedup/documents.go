@@ -237,7 +237,7 @@ func (l *Documents) readFiles(ctx context.Context, dir string) error {
 		l.env.Say("%s", short)
 	}
 	if len(l.damaged) > 0 {
-		return errors.Join(append(l.damaged, errors.New("nothing was listed, because rows would be missing: repair or leave out the damaged input"))...)
+		return errors.Join(append(l.damaged, errors.New("nothing was listed, because rows would be missing: make the input readable or leave it out"))...)
 	}
 	if err := l.Rejects.Nothing(); err != nil {
 		return err

@@ -148,7 +148,7 @@ func (d *job) damage() error {
 	if len(d.failed) == 0 {
 		return nil
 	}
-	return errors.Join(append(d.failed, errors.New("nothing was written, because lines would be missing: repair or leave out the damaged input"))...)
+	return errors.Join(append(d.failed, errors.New("nothing was written, because lines would be missing: make the input readable or leave it out"))...)
 }
 
 // inputBytes returns the approximate size of all inputs after decompression.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/records/inputs"
 )
 
@@ -112,13 +113,9 @@ func TestIgnore(t *testing.T) {
 	}
 	across := strings.ReplaceAll(menus[2]+menus[3], " menu2x", "\nmenu2x") // shingles across lines are ignored, too
 	for name, text := range map[string]string{plain: across, lines: records.String()} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 	}
-	if err := storeTexts(filepath.Join(dir, "menus.simdb"), menus); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, storeTexts(filepath.Join(dir, "menus.simdb"), menus))
 	for _, tc := range []struct {
 		of     inputs.Compared
 		texts  []string
@@ -142,10 +139,7 @@ func TestIgnore(t *testing.T) {
 		if tc.of.Ignore == lines && !tc.fields {
 			job.Agree = []string{"in no text"} // a rule decides
 		}
-		result, err := job.Run(t.Context(), Files(path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := must.Get(job.Run(t.Context(), Files(path)))(t)
 		var kept []int
 		for i := range pages {
 			best := 0.0
@@ -181,18 +175,12 @@ func TestIgnore(t *testing.T) {
 func comparePairs(t *testing.T, path string, job Listing, pages int, at map[string]int, like func(a, b int) float64) {
 	env, of := &inputs.Env{}, job.Compared
 	src, err := env.NewCollection(t.Context(), []string{path}, inputs.Options{}, inputs.Access{OrFile: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	found, err := job.Open(t.Context(), env, src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	n := 0
 	for p, err := range found.Pairs(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if s := like(at[p.A], at[p.B]); math.Abs(s-p.Score) > 1e-9 {
 			t.Errorf("%+v: %s and %s: %v, want %v", of, p.A, p.B, p.Score, s)
 		}
@@ -226,23 +214,15 @@ func ignoreStored(t *testing.T, pages []page, first int, of inputs.Compared, at 
 	known := matched(t, db, lines, MatchOptions{By: engine.Jaccard(threshold), Compared: of})
 	env := &inputs.Env{}
 	src, err := inputs.FileSources([]string{lines})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	stored, err := env.OpenStored(dbPath, inputs.Access{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer stored.Close(&err)
 	j, err := NewJoin(t.Context(), env, src, JoinOptions{By: engine.Jaccard(threshold), Compared: of, Stored: stored, Memory: 1 << 20, Read: lookupRead()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	rows := 0
 	for some, err := range j.Rows(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, row := range some {
 			if s := like(at[row.Query], at[row.ID]); s < threshold || math.Abs(s-row.Score) > 1e-9 {
 				t.Errorf("%+v: join: %s and %s: %v, want %v", of, row.Query, row.ID, row.Score, s)
@@ -287,9 +267,7 @@ func storeTexts(path string, texts []string) error {
 func TestIgnoreRefuses(t *testing.T) {
 	path := writePages(t, []page{{"a", "one two three four", ""}, {"b", "one two three five", ""}})
 	empty := filepath.Join(t.TempDir(), "empty.txt")
-	if err := os.WriteFile(empty, []byte(" \n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(empty, []byte(" \n"), 0o600))
 	ignore := inputs.Compared{Ignore: path}
 	for i, job := range []Job{
 		{By: engine.Levenshtein(0.5), Compared: ignore}, {By: engine.Cosine(0.5), Compared: inputs.Compared{IgnoreCommon: 0.5}}, {Level: Line, Compared: ignore}, {Seen: 0.8, Compared: ignore},
@@ -303,17 +281,11 @@ func TestIgnoreRefuses(t *testing.T) {
 	if err := ignore.NotStored(); err == nil {
 		t.Error("a database ignores features")
 	}
-	prints, err := engine.Open(filepath.Join(t.TempDir(), "prints.simdb"), &engine.Options{NoText: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	prints := must.Get(engine.Open(filepath.Join(t.TempDir(), "prints.simdb"), &engine.Options{NoText: true}))(t)
 	defer prints.Close()
 	texts, _ := loadDocs(t, path, inputs.Compared{})
 	rule := func(text string) *PairRule {
-		r, err := ParsePairRule(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(ParsePairRule(text))(t)
 		return r
 	}
 	for want, o := range map[string]MatchOptions{
@@ -328,10 +300,7 @@ func TestIgnoreRefuses(t *testing.T) {
 		if o.By.Kind() == "near" {
 			db = prints
 		}
-		src, err := inputs.FileSources([]string{path})
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := must.Get(inputs.FileSources([]string{path}))(t)
 		o.Memory = 1 << 20
 		if _, err := NewMatch(t.Context(), &inputs.Env{}, src, db, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -351,9 +320,7 @@ func TestIgnoreAgainst(t *testing.T) {
 	}
 	template := filepath.Join(dir, "template.txt")
 	err := errors.Join(os.WriteFile(template, []byte(head), 0o600), storeTexts(filepath.Join(dir, "known.simdb"), texts))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	path := writePages(t, []page{{"a", "sort all numbers by size and print them twice", ""}})
 	for _, by := range []engine.Criterion{engine.Jaccard(0.7), engine.Near(16)} {
 		for ignore, want := range map[string]int64{template: 1, "": 0} {
@@ -374,19 +341,13 @@ func TestIgnoreAgainst(t *testing.T) {
 // and this one with a line that has the other text.
 func nearStored(t *testing.T, by engine.Criterion, ignore, text string, want int64) {
 	path, env := filepath.Join(t.TempDir(), "two.simdb"), &inputs.Env{}
-	if err := storeTexts(path, []string{text, "sort all numbers by size and print them twice"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, storeTexts(path, []string{text, "sort all numbers by size and print them twice"}))
 	for _, job := range []Listing{{}, {Sample: 2}, {Agree: []string{"in no text"}}} {
 		src, err := env.NewCollection(t.Context(), []string{path}, inputs.Options{}, inputs.Access{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		job.By, job.Compared.Ignore = by, ignore
 		found, err := job.Open(t.Context(), env, src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if n, err := found.CountPairs(t.Context()); n != want || err != nil {
 			t.Errorf("%v, ignore %q, %+v: %d pairs, %v", by, ignore, job, n, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/records"
 )
 
@@ -16,10 +17,7 @@ import (
 // order of preference.
 func ranked(t *testing.T, rule string, values ...string) []int64 {
 	t.Helper()
-	rules, err := ParseKeep(rule)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(ParseKeep(rule))(t)
 	r := newRankings(rules)
 	var ids []int64
 	for i, v := range values {
@@ -30,9 +28,7 @@ func ranked(t *testing.T, rule string, values ...string) []int64 {
 		r.add(&records.Record{Doc: engine.Doc{ID: fmt.Sprint(i), Fields: fields}})
 		ids = append(ids, int64(i))
 	}
-	if err := r.decide(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.decide())
 	less := r.less
 	for _, a := range ids { // a strict total order
 		for _, b := range ids {
@@ -102,18 +98,13 @@ func TestKeepOrderIsTotal(t *testing.T) {
 // TestKeepLength checks that lengths are in characters, not in bytes.
 func TestKeepLength(t *testing.T) {
 	for rule, want := range map[string]int64{"longest": 1, "shortest": 2} {
-		rules, err := ParseKeep(rule)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rules := must.Get(ParseKeep(rule))(t)
 		r := newRankings(rules)
 		texts := []string{"\u65e5\u672c\u8a9e", "abcde", "\U0001f600", "xy"}
 		for i, text := range texts {
 			r.add(&records.Record{Doc: engine.Doc{ID: fmt.Sprint(i), Text: text}})
 		}
-		if err := r.decide(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.decide())
 		for i := range texts {
 			if i := int64(i); i != want && !r.less(want, i) {
 				t.Errorf("%s: %q is preferred to %q", rule, texts[i], texts[want])

@@ -12,6 +12,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/outfile"
 	"github.com/simdb/simdb/records"
 	"github.com/simdb/simdb/records/inputs"
@@ -49,13 +50,9 @@ func lookupFile(t testing.TB, docs []engine.Doc, broken bool) (src *inputs.Sourc
 		}
 	}
 	path := filepath.Join(t.TempDir(), "docs.jsonl")
-	if err := os.WriteFile(path, []byte(all.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(all.String()), 0o666))
 	src, err := (&inputs.Env{}).New(t.Context(), []string{path}, inputs.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return src, lines
 }
 
@@ -70,13 +67,9 @@ func lookupDB(t testing.TB, docs []engine.Doc) *inputs.Stored {
 		}
 		return nil
 	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s, err := (&inputs.Env{}).OpenStored(path, inputs.Access{Write: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() {
 		var err error
 		if s.Close(&err); err != nil {
@@ -100,14 +93,10 @@ func joined(t *testing.T, src *inputs.Sources, o JoinOptions) (rows []string, j 
 	o.Read = lookupRead()
 	o.Rejects = env.NewRejects(t.Context(), inputs.RejectOptions{}, "")
 	j, err := NewJoin(t.Context(), env, src, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer j.Close()
 	for some, err := range j.Rows(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, r := range some {
 			rows = append(rows, lookupRow(r.Query, r.Match))
 		}
@@ -135,9 +124,7 @@ func TestJoin(t *testing.T) {
 			matched := map[string]bool{}
 			for _, d := range docs {
 				for m, err := range db.Search(t.Context(), engine.Doc{Text: d.Text}, by, nil) {
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, err)
 					if across == "" || group[d.ID] != group[m.ID] {
 						want, matched[d.ID] = append(want, lookupRow(d.ID, m)), true
 					}
@@ -156,10 +143,7 @@ func TestJoin(t *testing.T) {
 					continue
 				}
 				files, _ := lookupFile(t, stored, false)
-				spec, err := features.Spec{}.Canonical()
-				if err != nil {
-					t.Fatal(err)
-				}
+				spec := must.Get(features.Spec{}.Canonical())(t)
 				src, _ = lookupFile(t, docs, true)
 				got, _ = joined(t, src, JoinOptions{By: by, Across: across, Memory: max(memory, 256<<10), Files: files, Of: lookupRead(), Params: features.Params{Shingle: 3, Features: spec}})
 				if !slices.Equal(got, want) {
@@ -189,15 +173,11 @@ func TestMatch(t *testing.T) {
 				known := false
 				if add {
 					_, stored, err := oracle.DB.PutNovel(t.Context(), d, by)
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, err)
 					known = !stored
 				} else {
 					for _, err := range oracle.Search(t.Context(), engine.Doc{Text: d.Text}, by, nil) {
-						if err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, err)
 						known = true
 						break
 					}
@@ -250,9 +230,7 @@ func TestLookupRefuses(t *testing.T) {
 	db := lookupDB(t, docs)
 	src, _ := lookupFile(t, docs, true)
 	j, err := NewJoin(t.Context(), &inputs.Env{}, src, JoinOptions{By: engine.Near(0), Memory: 1 << 20, Read: lookupRead(), Stored: db})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer j.Close()
 	rows := 0
 	for some, err2 := range j.Rows(t.Context()) {

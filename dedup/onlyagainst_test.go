@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestOnlyAgainst compares jobs with OnlyAgainst with jobs on each document alone, in which no
@@ -23,9 +24,7 @@ func TestOnlyAgainst(t *testing.T) {
 			fmt.Fprintf(&b, "{\"id\":\"%d\",%q:%q,\"src\":\"%d\"}\n", i, field, text, r.IntN(3))
 		}
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(b.String()), 0o600))
 		return path
 	}
 	texts := func(n int) (all []string) { // few families of texts, so that most have duplicates
@@ -41,21 +40,14 @@ func TestOnlyAgainst(t *testing.T) {
 	known := texts(12)
 	against := write("known.jsonl", "question", slices.Concat(known[:5], known[2:7], []string{"", "..."}))
 	path := write("in.jsonl", "text", append(texts(60), known[:4]...))
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))(t)
 	var single []string
 	for i, line := range slices.Collect(strings.Lines(string(data))) {
 		single = append(single, filepath.Join(dir, fmt.Sprint(i, ".jsonl")))
-		if err := os.WriteFile(single[i], []byte(line), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(single[i], []byte(line), 0o600))
 	}
 	decisions := filepath.Join(dir, "decisions.jsonl")
-	if err := os.WriteFile(decisions, []byte(`{"decision":"allow","a":"60","b":"0"}`+"\n"+`{"decision":"keep","a":"61","b":"0"}`+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(decisions, []byte(`{"decision":"allow","a":"60","b":"0"}`+"\n"+`{"decision":"keep","a":"61","b":"0"}`+"\n"), 0o600))
 	for _, j := range []Job{
 		{By: engine.Near(9), Decisions: decisions}, {By: engine.Jaccard(0.5), Decisions: decisions},
 		{By: engine.Jaccard(0.5)}, {By: engine.Jaccard(1)}, {By: engine.Near(0)}, {By: engine.Near(9)}, {By: engine.Near(20), Verify: 0.4},
@@ -64,10 +56,7 @@ func TestOnlyAgainst(t *testing.T) {
 	} {
 		j.Against, j.AgainstTextField = []string{against}, "question"
 		kept := func(path string) []int {
-			result, err := j.Run(t.Context(), Files(path))
-			if err != nil {
-				t.Fatal(err)
-			}
+			result := must.Get(j.Run(t.Context(), Files(path)))(t)
 			defer result.Close()
 			return slices.Collect(result.Kept())
 		}

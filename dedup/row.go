@@ -35,6 +35,13 @@ type AuditRow struct {
 	Reason     string            `json:"reason,omitempty"` // for a rejected line
 }
 
+// String returns the row as JSON, as a line of an audit has it.
+func (r *AuditRow) String() string {
+	var b strings.Builder
+	_ = AuditEncoder(&b).Encode(r) // a score that is no number has no JSON
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
 // RowOf returns the row of a record.
 func RowOf(rec *records.Record, rule string) AuditRow {
 	return AuditRow{ID: new(rec.Doc.ID), File: rec.File, Line: rec.Pos, Rule: rule}

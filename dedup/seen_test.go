@@ -16,6 +16,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/corpora"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/records/inputs"
 )
 
@@ -65,9 +66,7 @@ func checkSeen(t *testing.T, texts []string, known, n int, share float64, memory
 			e.Encode(engine.Doc{ID: fmt.Sprint(i), Text: text})
 		}
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, b.Bytes(), 0o600))
 		return path
 	}
 	in := write("in.jsonl", texts[known:])
@@ -111,16 +110,11 @@ func checkSeen(t *testing.T, texts []string, known, n int, share float64, memory
 			}
 		}
 		j.Level, j.Output, j.Audit = level, filepath.Join(dir, "out.jsonl"), filepath.Join(dir, "audit.jsonl")
-		r, err := j.Write(context.Background(), &inputs.Env{}, []string{in})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(j.Write(context.Background(), &inputs.Env{}, []string{in}))(t)
 		var got []row
 		for _, line := range readLines(t, j.Audit)[1:] {
 			var r row
-			if err := json.Unmarshal(line, &r); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(line, &r))
 			got = append(got, r)
 		}
 		if !slices.Equal(got, want) {
@@ -129,9 +123,7 @@ func checkSeen(t *testing.T, texts []string, known, n int, share float64, memory
 		var stayed []string
 		for _, line := range readLines(t, j.Output) {
 			var d engine.Doc
-			if err := json.Unmarshal(line, &d); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(line, &d))
 			if level == Paragraph {
 				d.Text = blankLines.ReplaceAllString(strings.TrimSpace(d.Text), "\n\n")
 			}
@@ -151,10 +143,7 @@ func checkSeen(t *testing.T, texts []string, known, n int, share float64, memory
 // readLines returns the lines of a file.
 func readLines(t *testing.T, path string) [][]byte {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))(t)
 	return slices.Collect(bytes.Lines(data))
 }
 
@@ -218,18 +207,13 @@ func TestSeenParagraphs(t *testing.T) {
 func TestSeenRun(t *testing.T) {
 	texts := []string{"a b c d e f", "", "a b c d e f g", "x", "x", " ", "c d e f g"} // "e f g" is only in the third, which is dropped
 	j := Job{Seen: 0.8}
-	r, err := j.Run(context.Background(), Strings(slices.Values(texts)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(j.Run(context.Background(), Strings(slices.Values(texts))))(t)
 	if got := slices.Collect(r.Kept()); !slices.Equal(got, []int{0, 1, 3, 5, 6}) || r.Report.Dropped != 2 || r.Report.Empty != 2 {
 		t.Errorf("%v stay; %+v", got, r.Report)
 	}
 	var rows []string
 	for row, err := range r.Dropped(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		rows = append(rows, fmt.Sprint(*row.ID, row.Keeper == nil, *row.Score, row.Rule))
 	}
 	if want := []string{"2true 0.8seen", "4true 1seen"}; !slices.Equal(rows, want) {

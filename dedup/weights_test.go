@@ -15,6 +15,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/corpora"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/records/inputs"
 )
 
@@ -30,16 +31,11 @@ func writePages(t *testing.T, pages []page) string {
 	t.Helper()
 	var lines []byte
 	for _, p := range pages {
-		line, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := must.Get(json.Marshal(p))(t)
 		lines = append(append(lines, line...), '\n')
 	}
 	path := filepath.Join(t.TempDir(), "pages.jsonl")
-	if err := os.WriteFile(path, lines, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, lines, 0o600))
 	return path
 }
 
@@ -95,23 +91,15 @@ func TestIDF(t *testing.T) {
 	for _, across := range []string{"", "site"} {
 		env := &inputs.Env{}
 		src, err := env.NewCollection(t.Context(), []string{path}, inputs.Options{}, inputs.Access{OrFile: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		found, err := Listing{By: engine.Jaccard(threshold), Compared: inputs.Compared{Weights: inputs.IDF}, Across: across, Memory: 8 << 20}.Open(t.Context(), env, src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got := map[[2]int]float64{}
 		for p, err := range found.Pairs(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			got[[2]int{min(at[p.A], at[p.B]), max(at[p.A], at[p.B])}] = p.Score
 		}
-		if err := found.Close(nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, found.Close(nil))
 		n := 0
 		for b := range pages {
 			for a := range b {
@@ -138,9 +126,7 @@ func TestIDF(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := job.Run(t.Context(), Files(path)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(job.Run(t.Context(), Files(path)))(t)
 	var kept []int
 	for i, p := range pages {
 		best, high := -1, threshold

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestAddNovel adds groups of documents, with repeated IDs, also within a group, and with allowed
@@ -40,9 +41,7 @@ func TestAddNovel(t *testing.T) {
 		}
 		for i := 1; i < len(docs); i += 7 {
 			if a, b := docs[i-1].ID, docs[i].ID; a != b {
-				if err := db.SetAllowed(ctx, true, Pair{A: a, B: b}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.SetAllowed(ctx, true, Pair{A: a, B: b}))
 				allowed[[2]string{a, b}], allowed[[2]string{b, a}] = true, true
 			}
 		}
@@ -114,10 +113,8 @@ func TestSentAgain(t *testing.T) {
 			novel := func(d Doc) Novelty {
 				t.Helper()
 				m, stored, err := db.PutNovel(ctx, d, by)
-				if err != nil {
-					t.Fatal(err)
-				}
-				again := must(db.AddNovel(ctx, []Doc{d, d}, by, nil))(t)
+				must.Do(t, err)
+				again := must.Get(db.AddNovel(ctx, []Doc{d, d}, by, nil))(t)
 				want := Novelty{Match: Match{ID: d.ID}}
 				if by.Kind() != "near" {
 					want.Match.Score, want.Match.Exact = 1, !c.o.NoText
@@ -141,7 +138,7 @@ func TestSentAgain(t *testing.T) {
 			if got := novel(Doc{ID: "b", Text: text + " more"}); got.Stored || got.Match.ID != "a" {
 				t.Errorf("%+v, %+v: a new version that is like another: %+v", c.o, by, got)
 			}
-			if d := must(db.Get(ctx, "a"))(t); !c.o.NoText && d.Text != text+" more" {
+			if d := must.Get(db.Get(ctx, "a"))(t); !c.o.NoText && d.Text != text+" more" {
 				t.Errorf("%+v", d)
 			}
 		}
@@ -173,11 +170,11 @@ func TestNovelExpired(t *testing.T) {
 		}
 	}
 	fresh := Doc{ID: "new", Text: "some new text that is longer", Time: now().Add(-47 * time.Hour)}
-	done := must(db.AddNovel(ctx, []Doc{old, fresh, fresh}, Near(3), nil))(t)
+	done := must.Get(db.AddNovel(ctx, []Doc{old, fresh, fresh}, Near(3), nil))(t)
 	if want := []Novelty{{Expired: true}, {Stored: true}, {Match: Match{ID: "new"}}}; !slices.Equal(done, want) {
 		t.Errorf("%+v", done)
 	}
-	if pass(2 * time.Hour); must(db.AddNovel(ctx, []Doc{{ID: "new", Text: fresh.Text}}, Near(3), nil))(t)[0] != (Novelty{Stored: true}) {
+	if pass(2 * time.Hour); must.Get(db.AddNovel(ctx, []Doc{{ID: "new", Text: fresh.Text}}, Near(3), nil))(t)[0] != (Novelty{Stored: true}) {
 		t.Error("a document whose last version has expired is not new")
 	}
 	if err := db.Put(ctx, old); err != nil {
@@ -280,9 +277,7 @@ func TestAddNovelFamilies(t *testing.T) {
 					docs[i] = Doc{ID: fmt.Sprint("d", from+i), Text: strings.Join(family(r, words), " ")}
 				}
 				done, err := db.AddNovel(t.Context(), docs, Jaccard(threshold), &SearchOptions{Stats: &stats})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				for i, d := range done {
 					if d.Stored {
 						stored++

@@ -12,6 +12,7 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -22,16 +23,10 @@ func TestAllow(t *testing.T) {
 	ctx := t.Context()
 	db, path := create4test(t, nil)
 	long := strings.Repeat("x", base.MaxIDBytes)
-	if err := db.SetAllowed(ctx, true, Pair{A: "b", B: "a"}, Pair{A: "a", B: "c"}, Pair{A: long, B: "\x00"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.SetAllowed(ctx, true, Pair{A: "b", B: "a"}, Pair{A: "a", B: "c"}, Pair{A: long, B: "\x00"}))
 	before := snapshot4test(t, db)
-	if err := db.SetAllowed(ctx, true, Pair{A: "a", B: "b"}, Pair{A: "d", B: "a"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.SetAllowed(ctx, false, Pair{A: "c", B: "a"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.SetAllowed(ctx, true, Pair{A: "a", B: "b"}, Pair{A: "d", B: "a"}))
+	must.Do(t, db.SetAllowed(ctx, false, Pair{A: "c", B: "a"}))
 	want := []Pair{{A: "\x00", B: long}, {A: "a", B: "b"}, {A: "a", B: "d"}}
 	check := func(what string, db *DB) {
 		t.Helper()
@@ -57,17 +52,11 @@ func TestAllow(t *testing.T) {
 	}
 	check("after refusals", db)
 	put(t, db, "a", 1)
-	if err := db.Compact(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Compact(ctx, nil))
 	packed := filepath.Join(t.TempDir(), "p.sst")
-	if err := db.Pack(ctx, packed, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Pack(ctx, packed, nil))
 	check("after compaction", db)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	if err := db.SetAllowed(ctx, true, Pair{A: "e", B: "f"}); !errors.Is(err, ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
@@ -80,16 +69,10 @@ func TestAllow(t *testing.T) {
 		t.Errorf("in a packed database: %v", err)
 	}
 	again := filepath.Join(t.TempDir(), "q.sst")
-	if err := single.Pack(ctx, again, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, single.Pack(ctx, again, nil))
 	other, _ := create4test(t, nil)
-	if err := other.SetAllowed(ctx, true, Pair{A: "0", B: "1"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := other.Ingest(ctx, again); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, other.SetAllowed(ctx, true, Pair{A: "0", B: "1"}))
+	must.Do(t, other.Ingest(ctx, again))
 	want = slices.Insert(want, 1, Pair{A: "0", B: "1"})
 	check("ingested", other)
 }
@@ -100,13 +83,9 @@ func TestAllowSurvivesCrash(t *testing.T) {
 	mem := vfstest.NewMem(t.TempDir())
 	db := open4test(t, "/db", &Options{fs: mem})
 	for i := range 5 {
-		if err := db.SetAllowed(ctx, true, Pair{A: "a", B: fmt.Sprint(i)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.SetAllowed(ctx, true, Pair{A: "a", B: fmt.Sprint(i)}))
 		if i%2 == 1 {
-			if err := db.SetAllowed(ctx, false, Pair{A: "a", B: fmt.Sprint(i)}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.SetAllowed(ctx, false, Pair{A: "a", B: fmt.Sprint(i)}))
 		}
 		after := open4test(t, "/db", &Options{fs: mem.CrashClone(0, uint64(i)), MustExist: true})
 		if got, want := allowedOf(after), allowedOf(db); !slices.Equal(got, want) || len(got) != i/2+1 {
@@ -125,14 +104,10 @@ func TestAllowPutNovel(t *testing.T) {
 		novel := func(id, text string) (string, bool) {
 			t.Helper()
 			m, stored, err := db.PutNovel(ctx, Doc{ID: id, Text: text}, by)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			return m.ID, stored
 		}
-		if err := db.SetAllowed(ctx, true, Pair{A: "b", B: "a"}, Pair{A: "c", B: "a"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.SetAllowed(ctx, true, Pair{A: "b", B: "a"}, Pair{A: "c", B: "a"}))
 		for _, step := range []struct {
 			id, like string
 		}{{"a", ""}, {"b", ""}, {"c", "b"}, {"d", "*"}} {
@@ -140,9 +115,7 @@ func TestAllowPutNovel(t *testing.T) {
 				t.Errorf("%v, document %s: like %q, stored: %v; want %q", by, step.id, like, stored, step.like)
 			}
 		}
-		if err := db.SetAllowed(ctx, false, Pair{A: "a", B: "b"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.SetAllowed(ctx, false, Pair{A: "a", B: "b"}))
 		if like, stored := novel("b", text+"!"); stored || like != "a" {
 			t.Errorf("%v: after Unallow: like %q, stored: %v", by, like, stored)
 		}
@@ -192,13 +165,9 @@ func TestClustersKeepApart(t *testing.T) {
 		docs, pairs := allowedCorpus(r, 20+r.IntN(100))
 		db, _ := create4test(t, nil)
 		for i, d := range docs {
-			if err := db.Put(ctx, d); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Put(ctx, d))
 			if r.IntN(len(docs)) == 0 {
-				if err := db.Flush(ctx); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Flush(ctx))
 			}
 			if i > 0 && r.IntN(20) == 0 {
 				if err := db.Put(ctx, docs[r.IntN(i)]); err != nil { // now the newest
@@ -209,9 +178,7 @@ func TestClustersKeepApart(t *testing.T) {
 		for _, by := range []Criterion{Near(3), Near(10), Jaccard(0.5).Estimated(), Jaccard(0.8).Estimated(), Jaccard(0.5)} {
 			for _, mode := range []bool{false, true} {
 				before := clustersOf(t, db, by, mode)
-				if err := db.SetAllowed(ctx, true, pairs...); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.SetAllowed(ctx, true, pairs...))
 				after := clustersOf(t, db, by, mode)
 				if want := clustersByHand(t, db, by, mode); !maps.Equal(after, want) {
 					t.Fatalf("seed %d, %v, mode %v, apart %v:\n%v, want\n%v", seed, by, mode, pairs, after, want)
@@ -233,9 +200,7 @@ func TestClustersKeepApart(t *testing.T) {
 
 func unallowAll(t *testing.T, db *DB) {
 	t.Helper()
-	if err := db.SetAllowed(t.Context(), false, allowedOf(db)...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.SetAllowed(t.Context(), false, allowedOf(db)...))
 }
 
 // clustersOf returns the keeper of each document that is in a cluster.
@@ -243,9 +208,7 @@ func clustersOf(t *testing.T, db *DB, by Criterion, mode bool) map[string]string
 	t.Helper()
 	keepers, keeper := map[string]string{}, ""
 	for m, err := range db.Clusters(t.Context(), by, &ClusterOptions{Components: mode}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if m.Keep {
 			keeper = m.ID
 		}
@@ -260,17 +223,13 @@ func clustersByHand(t *testing.T, db *DB, by Criterion, mode bool) map[string]st
 	s := snapshot4test(t, db)
 	var docs []entry
 	for e, err := range entriesIn(t.Context(), s, Range{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		docs = append(docs, e)
 	}
 	slices.SortFunc(docs, func(a, b entry) int { return int(a.Seq) - int(b.Seq) })
 	score := map[Pair]float64{} // of matching pairs: the nearer, the greater
 	for p, err := range s.Pairs(t.Context(), by, nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if v := p.Score - float64(p.Distance); !slices.Contains(slices.Collect(s.Allowed()), Pair{A: min(p.A, p.B), B: max(p.A, p.B)}) {
 			score[Pair{A: p.A, B: p.B}], score[Pair{A: p.B, B: p.A}] = v, v
 		}

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // diskBytes returns how much of the disk the files of a folder occupy, which is more than their
@@ -97,14 +99,14 @@ func amplification(b *testing.B, n int, doc func(r *rand.Rand, i int) Doc) {
 				in += len(d.ID) + len(d.Text) + 8*len(d.Fingerprints)
 				batch.Put(d)
 			}
-			noErr(b, db.Apply(ctx, &batch))
+			must.Do(b, db.Apply(ctx, &batch))
 			most = max(most, tables(b, db))
 		}
 		peaks, finals = append(peaks, peak()), append(finals, diskBytes(dir))
 		reportMicros(b, (cpuTime(b)-cpu)/time.Duration(count), phase)
 		b.ReportMetric(float64(written()-before)/float64(in), phase+"-written/in")
 	}
-	noErr(b, db.Compact(ctx, nil))
+	must.Do(b, db.Compact(ctx, nil))
 	floor := float64(diskBytes(dir))
 	for i, phase := range phases {
 		b.ReportMetric(float64(peaks[i])/floor, phase+"-peak/floor")
@@ -126,7 +128,7 @@ func BenchmarkCloseWait(b *testing.B) {
 	for i := range 4 {
 		loadTable(b, db, n/4*i, n/4*(i+1))
 	}
-	noErr(b, db.Close())
+	must.Do(b, db.Close())
 	size := diskBytes(path)
 	db = open4test(b, path, nil)
 	var m Metrics
@@ -138,7 +140,7 @@ func BenchmarkCloseWait(b *testing.B) {
 	if m.Compactions > 0 {
 		b.Fatal("the merge has ended: increase SIMDB_BENCH_N")
 	}
-	noErr(b, db.Close())
+	must.Do(b, db.Close())
 	b.ReportMetric((cpuTime(b) - start).Seconds(), "close-s")
 	b.ReportMetric(float64(db.Metrics().Compactions), "finished")
 	b.ReportMetric(m.Running[0].Done, "done-before")

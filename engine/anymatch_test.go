@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -96,14 +97,10 @@ func TestAnyMatch(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := db.SetAllowed(ctx, true, Pair{A: fmt.Sprintf("t%03d", r.IntN(100)), B: fmt.Sprintf("t%03d", 100+r.IntN(100))}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.SetAllowed(ctx, true, Pair{A: fmt.Sprintf("t%03d", r.IntN(100)), B: fmt.Sprintf("t%03d", 100+r.IntN(100))}))
 		check(fmt.Sprintf("round %d", round))
 	}
-	if err := db.Compact(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Compact(ctx, nil))
 	check("compacted")
 	if yes < 20 || no < 20 {
 		t.Errorf("%d matches, %d without", yes, no)
@@ -116,12 +113,8 @@ func TestAnyMatchIsAllowed(t *testing.T) {
 	db, _ := create4test(t, nil)
 	text := "these are words enough for a shingle or two of them"
 	for i := range 40 {
-		if err := db.Put(ctx, Doc{ID: fmt.Sprint(i), Text: text}); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.SetAllowed(ctx, true, Pair{A: "new", B: fmt.Sprint(i)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(ctx, Doc{ID: fmt.Sprint(i), Text: text}))
+		must.Do(t, db.SetAllowed(ctx, true, Pair{A: "new", B: fmt.Sprint(i)}))
 	}
 	for _, by := range []Criterion{Near(3), Jaccard(0.8).Estimated(), Jaccard(0.8)} {
 		for _, id := range []string{"new", "other"} {
@@ -227,9 +220,7 @@ func TestClustersOfCrowds(t *testing.T) {
 			}
 			id := fmt.Sprintf("t%03d", i)
 			ids = append(ids, id)
-			if err := db.Put(t.Context(), Doc{ID: id, Text: text}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Put(t.Context(), Doc{ID: id, Text: text}))
 			m.put(db, id, text)
 		}
 		runtime.GOMAXPROCS(1 + round%4)
@@ -275,13 +266,9 @@ func TestAnyMatchEqual(t *testing.T) {
 				if i == at {
 					fp = q
 				}
-				if err := db.Put(ctx, Doc{ID: fmt.Sprint("d", i), Fingerprints: []Fingerprint{{fp}}}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Put(ctx, Doc{ID: fmt.Sprint("d", i), Fingerprints: []Fingerprint{{fp}}}))
 				if i+1 == flush {
-					if err := db.Flush(ctx); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, db.Flush(ctx))
 				}
 			}
 			want := fmt.Sprint("d", at)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -111,15 +112,15 @@ func TestBackup(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.simdb")
-	db := must(Create(path, &Options{DisableAutoCompaction: true}))(t)
+	db := must.Get(Create(path, &Options{DisableAutoCompaction: true}))(t)
 	defer db.Close()
 	next := []string{filepath.Join(dir, "next"), filepath.Join(dir, "linked")}
 	for i, step := range backupSteps {
 		if err := step(db); err != nil {
 			t.Fatalf("step %d: %v", i, err)
 		}
-		want := must(dump(db))(t)
-		reader := must(Open(path, &Options{ReadOnly: true}))(t)
+		want := must.Get(dump(db))(t)
+		reader := must.Get(Open(path, &Options{ReadOnly: true}))(t)
 		fresh := filepath.Join(dir, fmt.Sprint("new", i))
 		for _, err := range []error{
 			backupTo(db, ctx, next[0], nil), backupTo(db, ctx, next[1], &BackupOptions{Links: true}), backupTo(reader, ctx, fresh, nil), backupTo(reader, ctx, next[0], nil), reader.Close(),
@@ -135,7 +136,7 @@ func TestBackup(t *testing.T) {
 		}
 	}
 	for _, out := range next {
-		restored := must(Open(out, nil))(t)
+		restored := must.Get(Open(out, nil))(t)
 		if err := putSome(restored, 500, 510); err != nil {
 			t.Error(err)
 		}
@@ -145,7 +146,7 @@ func TestBackup(t *testing.T) {
 		if err := backupTo(db, ctx, out, nil); !errors.Is(err, ErrExists) {
 			t.Errorf("%s was written to, and brought up to date: %v", out, err)
 		}
-		if err := must(Open(out, nil))(t).Close(); err != nil {
+		if err := must.Get(Open(out, nil))(t).Close(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -158,27 +159,19 @@ func TestBackupOfRestored(t *testing.T) {
 	dir := t.TempDir()
 	o := &Options{DisableAutoCompaction: true}
 	path, early, late := filepath.Join(dir, "x.simdb"), filepath.Join(dir, "early"), filepath.Join(dir, "late")
-	db := must(Create(path, o))(t)
+	db := must.Get(Create(path, o))(t)
 	defer db.Close()
-	if err := errors.Join(putSome(db, 0, 5), db.Flush(ctx), backupTo(db, ctx, early, nil)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(putSome(db, 0, 5), db.Flush(ctx), backupTo(db, ctx, early, nil)))
 	for i := range 4 { // each step makes a table
-		if err := errors.Join(putSome(db, 5+i, 6+i), backupTo(db, ctx, late, nil)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(putSome(db, 5+i, 6+i), backupTo(db, ctx, late, nil)))
 	}
-	restored := must(Open(early, o))(t)
+	restored := must.Get(Open(early, o))(t)
 	defer restored.Close()
 	for i := range 4 {
-		if err := errors.Join(putSome(restored, 20+i, 22+i), restored.Flush(ctx)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(putSome(restored, 20+i, 22+i), restored.Flush(ctx)))
 	}
-	if err := backupTo(restored, ctx, late, nil); err != nil {
-		t.Fatal(err)
-	}
-	want := must(dump(restored))(t)
+	must.Do(t, backupTo(restored, ctx, late, nil))
+	want := must.Get(dump(restored))(t)
 	if got, err := dumpOf(late, Options{}); got != want || err != nil {
 		t.Errorf("got\n%s\n%v, want\n%s", got, err, want)
 	}
@@ -193,7 +186,7 @@ func TestBackupBesideWriter(t *testing.T) {
 	defer stop()
 	dir := t.TempDir()
 	f := &follower{path: filepath.Join(dir, "x.simdb"), states: []string{"map[]"}}
-	must(Create(f.path, nil))(t).Close()
+	must.Get(Create(f.path, nil))(t).Close()
 	var made atomic.Int64
 	var wg sync.WaitGroup
 	for i := range 2 {
@@ -251,13 +244,11 @@ func (f *follower) backUp(out string, acked int64, link bool) error {
 func TestBackupFollowed(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
-	db := must(Create(filepath.Join(dir, "x.simdb"), nil))(t)
+	db := must.Get(Create(filepath.Join(dir, "x.simdb"), nil))(t)
 	defer db.Close()
 	out := filepath.Join(dir, "out")
-	if err := backupTo(db, ctx, out, nil); err != nil {
-		t.Fatal(err)
-	}
-	reader := must(Open(out, &Options{ReadOnly: true}))(t)
+	must.Do(t, backupTo(db, ctx, out, nil))
+	reader := must.Get(Open(out, &Options{ReadOnly: true}))(t)
 	defer reader.Close()
 	var done atomic.Bool
 	var wg sync.WaitGroup
@@ -299,45 +290,36 @@ func TestBackupCopiesOnce(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
 	path, out, linked := filepath.Join(dir, "x.simdb"), filepath.Join(dir, "out"), filepath.Join(dir, "linked")
-	db := must(Create(path, &Options{DisableAutoCompaction: true}))(t)
+	db := must.Get(Create(path, &Options{DisableAutoCompaction: true}))(t)
 	defer db.Close()
-	if err := errors.Join(putSome(db, 0, 5000), db.Flush(ctx), backupTo(db, ctx, out, nil)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(putSome(db, 0, 5000), db.Flush(ctx), backupTo(db, ctx, out, nil)))
 	backup := func(out string, links bool) BackupReport {
 		t.Helper()
-		r, err := db.Backup(ctx, out, &BackupOptions{Links: links})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(db.Backup(ctx, out, &BackupOptions{Links: links}))(t)
 		return r
 	}
 	if r := backup(out, false); r.Copied != 0 || r.BytesWritten != 0 || r.Tables != 1 {
 		t.Errorf("an update without changes: %+v", r)
 	}
-	if err := errors.Join(putSome(db, 4990, 5010), db.Delete(ctx, "d17"), db.Flush(ctx)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(putSome(db, 4990, 5010), db.Delete(ctx, "d17"), db.Flush(ctx)))
 	if r := backup(out, false); r.Copied != 1 || r.Tables != 2 || r.BytesWritten > r.Bytes/10 {
 		t.Errorf("an update with a small table: %+v", r)
 	}
 	if r := backup(linked, true); r.Linked != 2 || r.Copied != 0 || r.BytesWritten != 0 {
 		t.Errorf("a backup by links: %+v", r)
 	}
-	if err := errors.Join(db.Compact(ctx, nil), backupTo(db, ctx, out, nil), backupTo(db, ctx, linked, &BackupOptions{Links: true})); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(db.Compact(ctx, nil), backupTo(db, ctx, out, nil), backupTo(db, ctx, linked, &BackupOptions{Links: true})))
 	for _, out := range []string{out, linked} {
-		names := must(vfs.Disk.List(out))(t)
+		names := must.Get(vfs.Disk.List(out))(t)
 		if len(names) != 4 { // BACKUP, CATALOG, LOCK and a table
 			t.Errorf("%s has %v", out, names)
 		}
 	}
-	table := filepath.Base(must(filepath.Glob(filepath.Join(linked, "*.sst")))(t)[0])
-	if !os.SameFile(must(os.Stat(filepath.Join(path, table)))(t), must(os.Stat(filepath.Join(linked, table)))(t)) {
+	table := filepath.Base(must.Get(filepath.Glob(filepath.Join(linked, "*.sst")))(t)[0])
+	if !os.SameFile(must.Get(os.Stat(filepath.Join(path, table)))(t), must.Get(os.Stat(filepath.Join(linked, table)))(t)) {
 		t.Error("the table was not linked")
 	}
-	if os.SameFile(must(os.Stat(filepath.Join(path, table)))(t), must(os.Stat(filepath.Join(out, table)))(t)) {
+	if os.SameFile(must.Get(os.Stat(filepath.Join(path, table)))(t), must.Get(os.Stat(filepath.Join(out, table)))(t)) {
 		t.Error("a table was linked, where nobody asked for it")
 	}
 }
@@ -350,13 +332,11 @@ func TestBackupLinksItsOwn(t *testing.T) {
 	path, out := filepath.Join(dir, "x.simdb"), filepath.Join(dir, "out")
 	create := func(from int) {
 		t.Helper()
-		db := must(Create(path, nil))(t)
-		if err := errors.Join(putSome(db, from, from+100), db.Flush(ctx), db.Close()); err != nil {
-			t.Fatal(err)
-		}
+		db := must.Get(Create(path, nil))(t)
+		must.Do(t, errors.Join(putSome(db, from, from+100), db.Flush(ctx), db.Close()))
 	}
 	create(0)
-	reader := must(Open(path, &Options{ReadOnly: true}))(t)
+	reader := must.Get(Open(path, &Options{ReadOnly: true}))(t)
 	defer reader.Close()
 	if err := os.Rename(path, filepath.Join(dir, "moved.simdb")); err != nil {
 		t.Skip(err) // an open folder cannot be moved on Windows
@@ -366,7 +346,7 @@ func TestBackupLinksItsOwn(t *testing.T) {
 	if err != nil || r.Linked != 0 || r.Copied != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if got, want := must(dumpOf(out, Options{}))(t), must(dump(reader))(t); got != want {
+	if got, want := must.Get(dumpOf(out, Options{}))(t), must.Get(dump(reader))(t); got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}
 }
@@ -377,7 +357,7 @@ func TestBackupRefuses(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	db, other := must(Create(in("x"), nil))(t), must(Create(in("other"), nil))(t)
+	db, other := must.Get(Create(in("x"), nil))(t), must.Get(Create(in("other"), nil))(t)
 	defer other.Close()
 	for _, err := range []error{
 		putSome(db, 0, 3), putSome(other, 0, 3), backupTo(other, ctx, in("of other"), nil), db.Pack(ctx, in("x.sst"), nil), db.Close(),
@@ -385,12 +365,10 @@ func TestBackupRefuses(t *testing.T) {
 		os.Mkdir(in("marked"), 0o755), os.WriteFile(in("marked/BACKUP"), []byte("something else"), 0o644), os.WriteFile(in("marked/a.txt"), nil, 0o644),
 		os.WriteFile(in("file"), nil, 0o644), os.Mkdir(in("empty"), 0o755),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	// Pack has flushed, and then the log is removed: from now on no file is added or removed.
-	db = must(Open(in("x"), nil))(t)
+	db = must.Get(Open(in("x"), nil))(t)
 	defer db.Close()
 	for out, want := range map[string]error{
 		"x": ErrExists, "x/sub": ErrInvalid, "other": ErrExists, "of other": ErrExists, "files": ErrExists, "marked": ErrExists, "file": ErrExists,
@@ -403,12 +381,12 @@ func TestBackupRefuses(t *testing.T) {
 			t.Errorf("%s has changed: %v, before %v", out, after, before)
 		}
 	}
-	itself := must(Open(in("of other"), &Options{ReadOnly: true}))(t)
+	itself := must.Get(Open(in("of other"), &Options{ReadOnly: true}))(t)
 	defer itself.Close()
 	if err := backupTo(itself, ctx, in("of other/"), nil); !errors.Is(err, ErrExists) {
 		t.Errorf("a backup into itself: %v", err)
 	}
-	single := must(Open(in("x.sst"), nil))(t)
+	single := must.Get(Open(in("x.sst"), nil))(t)
 	defer single.Close()
 	if err := backupTo(single, ctx, in("single"), nil); !errors.Is(err, ErrInvalid) {
 		t.Error(err)
@@ -416,7 +394,7 @@ func TestBackupRefuses(t *testing.T) {
 	if err := backupTo(db, ctx, in("empty"), nil); err != nil {
 		t.Error(err)
 	}
-	held := must(vfs.Disk.Lock(in("empty/LOCK")))(t)
+	held := must.Get(vfs.Disk.Lock(in("empty/LOCK")))(t)
 	if err := backupTo(db, ctx, in("empty"), nil); !errors.Is(err, ErrLocked) {
 		t.Errorf("beside another backup: %v", err)
 	}
@@ -433,7 +411,7 @@ func tree(t *testing.T, path string) map[string]string {
 	files := map[string]string{}
 	filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
-			files[path] = string(must(os.ReadFile(path))(t))
+			files[path] = string(must.Get(os.ReadFile(path))(t))
 		}
 		return nil
 	})
@@ -446,12 +424,10 @@ func TestBackupDamage(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
 	path, out := filepath.Join(dir, "x.simdb"), filepath.Join(dir, "out")
-	db := must(Create(path, &Options{DisableAutoCompaction: true}))(t)
-	if err := errors.Join(putSome(db, 0, 500), db.Flush(ctx), backupTo(db, ctx, out, nil)); err != nil {
-		t.Fatal(err)
-	}
-	want := must(dump(db))(t)
-	table := must(filepath.Glob(filepath.Join(out, "*.sst")))(t)[0]
+	db := must.Get(Create(path, &Options{DisableAutoCompaction: true}))(t)
+	must.Do(t, errors.Join(putSome(db, 0, 500), db.Flush(ctx), backupTo(db, ctx, out, nil)))
+	want := must.Get(dump(db))(t)
+	table := must.Get(filepath.Glob(filepath.Join(out, "*.sst")))(t)[0]
 	for _, damage := range []func() error{
 		func() error { return os.Remove(table) }, func() error { return os.Truncate(table, 100) }, func() error { return os.Truncate(table, 0) },
 	} {
@@ -462,17 +438,13 @@ func TestBackupDamage(t *testing.T) {
 			t.Errorf("got\n%s\n%v, want\n%s", got, err, want)
 		}
 	}
-	if err := errors.Join(putSome(db, 500, 1000), db.Flush(ctx), db.Close()); err != nil {
-		t.Fatal(err)
-	}
-	newest := must(filepath.Glob(filepath.Join(path, "*.sst")))(t)[1]
-	whole := must(os.ReadFile(newest))(t)
+	must.Do(t, errors.Join(putSome(db, 500, 1000), db.Flush(ctx), db.Close()))
+	newest := must.Get(filepath.Glob(filepath.Join(path, "*.sst")))(t)[1]
+	whole := must.Get(os.ReadFile(newest))(t)
 	flipped := bytes.Clone(whole)
 	flipped[len(flipped)/3] ^= 1
-	if err := os.WriteFile(newest, flipped, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	db = must(Open(path, &Options{ReadOnly: true}))(t)
+	must.Do(t, os.WriteFile(newest, flipped, 0o644))
+	db = must.Get(Open(path, &Options{ReadOnly: true}))(t)
 	defer db.Close()
 	for _, to := range []string{out, filepath.Join(dir, "new")} {
 		if err := backupTo(db, ctx, to, nil); !errors.Is(err, ErrCorruption) {
@@ -492,22 +464,16 @@ func TestBackupDamage(t *testing.T) {
 func backedUp(t *testing.T, steps int, first bool) (mem *vfstest.Mem, before, after string) {
 	t.Helper()
 	mem = vfstest.NewMem(hostDir(t))
-	db := must(Create("/db", &Options{fs: mem, DisableAutoCompaction: true}))(t)
+	db := must.Get(Create("/db", &Options{fs: mem, DisableAutoCompaction: true}))(t)
 	for i, step := range backupSteps[:steps] {
 		if i == steps-1 && !first {
-			before = must(dump(db))(t)
-			if err := backupTo(db, t.Context(), "/out", nil); err != nil {
-				t.Fatal(err)
-			}
+			before = must.Get(dump(db))(t)
+			must.Do(t, backupTo(db, t.Context(), "/out", nil))
 		}
-		if err := step(db); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, step(db))
 	}
-	after = must(dump(db))(t)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	after = must.Get(dump(db))(t)
+	must.Do(t, db.Close())
 	return mem.CrashClone(1, 0), before, after
 }
 
@@ -610,9 +576,7 @@ func TestBackupErrors(t *testing.T) {
 	for _, c := range backupCases {
 		mem, before, after := backedUp(t, c.steps, c.first)
 		whole := vfstest.NewFaulty(mem.CrashClone(1, 0), func(vfstest.Op) error { return nil })
-		if err := backupOn(whole); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, backupOn(whole))
 		for op := range exhaustive.Every(t, 5).Of(whole.Ops()) {
 			n := op + 1
 			for i, inject := range []func(vfstest.Op) error{

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/search"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // benchSize is the number of fingerprints for benchmarks: SIMDB_BENCH_N, a million by default.
@@ -53,24 +54,14 @@ func benchDB(b *testing.B) (*DB, []uint64) {
 		b.Cleanup(func() { db.Close() })
 		return db, queries
 	}
-	db, err := Create(path, &Options{NoText: true})
-	if err != nil {
-		b.Fatal(err)
-	}
+	db := must.Get(Create(path, &Options{NoText: true}))(b)
 	b.Cleanup(func() { db.Close() })
-	l, err := db.NewLoader(context.Background(), &LoadOptions{MemoryBytes: 8 << 30})
-	if err != nil {
-		b.Fatal(err)
-	}
+	l := must.Get(db.NewLoader(context.Background(), &LoadOptions{MemoryBytes: 8 << 30}))(b)
 	start := time.Now()
 	for i, fp := range fps {
-		if err := l.Add(Doc{ID: strconv.Itoa(i), Fingerprints: []Fingerprint{{fp}}}); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, l.Add(Doc{ID: strconv.Itoa(i), Fingerprints: []Fingerprint{{fp}}}))
 	}
-	if _, err := l.Close(); err != nil {
-		b.Fatal(err)
-	}
+	must.Get(l.Close())(b)
 	b.Logf("loaded %d documents, %v each", len(fps), time.Since(start)/time.Duration(len(fps)))
 	return db, queries
 }
@@ -89,9 +80,7 @@ func BenchmarkNear(b *testing.B) {
 			for b.Loop() {
 				start := time.Now()
 				for _, err := range db.Near(sctx, queries[i%len(queries)], k) {
-					if err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, err)
 				}
 				times = append(times, time.Since(start))
 				i++

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // BenchmarkBeside compacts four tables while a writer writes batches of 1,000 at full speed. It
@@ -67,9 +69,7 @@ func BenchmarkBeside(b *testing.B) {
 		})
 		b.StartTimer()
 		start := time.Now()
-		if err := db.Compact(ctx, nil); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, db.Compact(ctx, nil))
 		took := time.Since(start)
 		b.StopTimer()
 		stop.Store(true)
@@ -80,9 +80,7 @@ func BenchmarkBeside(b *testing.B) {
 		}
 		b.ReportMetric(float64(most), "tables")
 		b.ReportMetric(float64(written)/took.Seconds(), "written/s")
-		if err := db.Close(); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, db.Close())
 		b.StartTimer()
 	}
 }

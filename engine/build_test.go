@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -71,7 +72,7 @@ func fingerprinted(id string, fp uint64) Doc {
 func TestNewDatabaseCrash(t *testing.T) {
 	exhaustive.Sequential(t)
 	base := vfstest.NewMem(t.TempDir())
-	db := must(Open("/old", &Options{fs: base, DisableAutoCompaction: true}))(t)
+	db := must.Get(Open("/old", &Options{fs: base, DisableAutoCompaction: true}))(t)
 	s := &sickbed{T: t, db: db}
 	s.put(0, 300, "some")
 	s.flush()
@@ -173,28 +174,26 @@ func TestBuildFails(t *testing.T) {
 	if _, err := mem.Stat("/new"); err == nil {
 		t.Error("a folder is left")
 	}
-	if err := mem.MkdirAll("/empty"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, mem.MkdirAll("/empty"))
 	if err := Build("/empty", func(*DB) error { return failed }, &Options{fs: mem}); err == nil {
 		t.Error("no error")
 	}
-	if names := must(mem.List("/empty"))(t); len(names) > 0 {
+	if names := must.Get(mem.List("/empty"))(t); len(names) > 0 {
 		t.Errorf("%q are left", names)
 	}
-	db := must(Create("/new", &Options{fs: mem}))(t)
+	db := must.Get(Create("/new", &Options{fs: mem}))(t)
 	put(t, db, "mine", 7)
 	for _, err := range []error{Build("/new", fill, &Options{fs: mem}), db.Discard(), Build("/new", fill, &Options{fs: mem})} {
 		if err != nil && !errors.Is(err, ErrExists) {
 			t.Error(err)
 		}
 	}
-	db = must(Open("/new", &Options{fs: mem, MustExist: true}))(t)
+	db = must.Get(Open("/new", &Options{fs: mem, MustExist: true}))(t)
 	if n := len(collect(t, entriesOf(t.Context(), db, Range{}))); n != 1 {
 		t.Errorf("%d documents", n)
 	}
 	if err := db.Discard(); err != nil { // this DB did not create it
 		t.Error(err)
 	}
-	must(Open("/new", &Options{fs: mem, MustExist: true}))(t).Close()
+	must.Get(Open("/new", &Options{fs: mem, MustExist: true}))(t).Close()
 }

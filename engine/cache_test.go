@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // valueID returns the ID of a value by its number.
@@ -28,12 +30,8 @@ func putValues(t *testing.T, db *DB, from, to int) {
 	for i := from; i < to; i++ {
 		b.Put(Doc{ID: valueID(i), Fields: fmt.Appendf(nil, `{"n":%d}`, i)})
 	}
-	if err := db.Apply(context.Background(), &b); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Flush(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Apply(context.Background(), &b))
+	must.Do(t, db.Flush(context.Background()))
 }
 
 // TestCache reads a database of several tables, after a merge, a table and a set of tables: all
@@ -55,47 +53,33 @@ func TestCache(t *testing.T) {
 	getAll(t, db, 300)
 	getAll(t, db, 300)
 	cached(db, 597, 3)
-	old, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Compact(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	old := must.Get(db.Snapshot())(t)
+	must.Do(t, db.Compact(ctx, nil))
 	getAll(t, db, 300)
 	both := cached(db, 896, 4) // a merge lays records in the order of IDs, here in one block
 	if d, err := old.Get(ctx, valueID(7)); err != nil || string(d.Fields) != `{"n":7}` {
 		t.Errorf("from a snapshot: %q, %v", d.Fields, err)
 	}
-	if err := old.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, old.Close())
 	if after := cached(db, 897, 4); after <= 0 || after >= both*2/3 {
 		t.Errorf("%d bytes are cached once the merged tables are closed, %d before", after, both)
 	}
 	var parts []string
 	for i := range 3 {
 		part := filepath.Join(filepath.Dir(path), fmt.Sprintf("%d.sst", i))
-		if err := db.Pack(ctx, part, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Pack(ctx, part, nil))
 		parts = append(parts, part)
 	}
 	for _, o := range []*Options{{Cache: 1 << 20}, {Cache: -1}} {
 		for _, paths := range [][]string{parts[:1], parts} {
-			set, err := OpenSet(paths, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			set := must.Get(OpenSet(paths, o))(t)
 			getAll(t, set, 300)
 			if o.Cache > 0 {
 				cached(set, 299, 1)
 			} else if m := set.Metrics(); m.CacheSize != 0 || m.CacheBytes != 0 || m.CacheMisses != 0 {
 				t.Errorf("without a cache: %+v", m)
 			}
-			if err := set.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, set.Close())
 			if m := set.Metrics(); m.CacheBytes != 0 {
 				t.Errorf("a closed set of %d tables has %d bytes in the cache", len(paths), m.CacheBytes)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestCancelRows cancels the context while the caller reads the rows of a search that has already
@@ -18,20 +19,13 @@ func TestCancelRows(t *testing.T) {
 	doc := Doc{Text: "one two three four five six seven eight"}
 	for i := range 1500 {
 		doc.ID = fmt.Sprint(i)
-		if err := db.Put(t.Context(), doc); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(t.Context(), doc))
 		if i == 700 {
-			if err := db.Flush(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Flush(t.Context()))
 		}
 	}
 	s := snapshot4test(t, db)
-	d, err := s.Get(t.Context(), "1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(s.Get(t.Context(), "1"))(t)
 	fp := d.Fingerprints[0][0]
 	type ctxt = context.Context
 	cancelAtFirst(t, "near", func(ctx ctxt) iter.Seq2[Match, error] { return s.Search(ctx, ofPrint(fp), Near(3), nil) })

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -157,13 +158,9 @@ func TestChanges(t *testing.T) {
 		reader := open4test(t, path, &Options{ReadOnly: true, now: opts.now})
 		var own, other feedReader
 		for round := range 200 {
-			if err := s.run(db); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.run(db))
 			if s.IntN(12) == 0 {
-				if err := db.Close(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Close())
 				db = open4test(t, path, &opts)
 			}
 			if s.IntN(3) == 0 {
@@ -231,9 +228,7 @@ func TestChangesFollow(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		switch got = append(got, fmt.Sprint(c.Op, c.ID, c.Seq)); len(got) {
 		case 1:
 			put(t, db, "b", 2)
@@ -242,9 +237,7 @@ func TestChangesFollow(t *testing.T) {
 		case 3:
 			cancel()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	if want := []string{"puta1", "putb2", "deletea3"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -268,12 +261,8 @@ func TestNoHistory(t *testing.T) {
 	db := open4test(t, filepath.Join(t.TempDir(), "db"), &Options{History: -1})
 	put(t, db, "a", 1)
 	put(t, db, "b", 2)
-	if err := db.Delete(t.Context(), "a"); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Delete(t.Context(), "a"))
+	must.Do(t, db.Flush(t.Context()))
 	for from, known := range []bool{true, false, false, true, false} { // 3 is the last write
 		err := error(nil)
 		for _, err = range db.Changes(t.Context(), uint64(from), false) {
@@ -296,20 +285,14 @@ func TestChangesOwnEnds(t *testing.T) {
 			if life > 0 {
 				d.Expires = clock.now().Add(life)
 			}
-			if err := db.Put(t.Context(), d); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Put(t.Context(), d))
 		}
 		if flushed {
-			if err := db.Flush(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Flush(t.Context()))
 		}
 		changes := func(from uint64) (said string, last uint64) {
 			for c, err := range db.Changes(t.Context(), from, false) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				said, last = said+c.Op+" "+c.ID+";", c.Seq
 			}
 			return said, last

@@ -26,7 +26,7 @@ type CheckReport struct {
 // the catalog, and the logs. It continues after a problem and reports all problems; it returns an
 // error only if it could not finish checking. progress may be nil.
 func (db *DB) Check(ctx context.Context, progress func(Progress)) (CheckReport, error) {
-	return read(&db.Reader, func(s *Snapshot) (CheckReport, error) { return check(ctx, db.s, &s.v, progressTo(progress)) })
+	return read(ctx, &db.Reader, func(s *Snapshot) (CheckReport, error) { return check(ctx, db.s, &s.v, progressTo(progress)) })
 }
 
 // check verifies everything that a view sees, and looks for orphans in the folder. Merges leave out

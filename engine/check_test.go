@@ -10,33 +10,24 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestIDAliveTwice stores documents repeatedly, each time in another table, and then removes the
 // tombstones of the earlier versions.
 func TestIDAliveTwice(t *testing.T) {
 	ctx := context.Background()
-	db, err := store.Create(filepath.Join(t.TempDir(), "a.simdb"), store.Options{NoAutoCompaction: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(store.Create(filepath.Join(t.TempDir(), "a.simdb"), store.Options{NoAutoCompaction: true}))(t)
 	defer db.Close()
 	for _, ids := range []string{"abc", "cde", "ceg"} {
 		var ops []store.Operation
 		for _, id := range strings.Split(ids, "") {
 			ops = append(ops, store.Put(view.Doc{ID: id, Text: "a text of " + id}))
 		}
-		if _, err := db.Write(ctx, ops); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Flush(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(db.Write(ctx, ops))(t)
+		must.Do(t, db.Flush(ctx))
 	}
-	v, err := db.View()
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(db.View())(t)
 	defer v.Close()
 	if len(v.Version.Parts) != 3 {
 		t.Fatalf("%d tables", len(v.Version.Parts))

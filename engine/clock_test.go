@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // clocks are a wall clock and a monotonic clock.
@@ -155,9 +157,7 @@ func TestTTLChanges(t *testing.T) {
 				t.Fatalf("%d: the time to live is %v: %v", o.option, got, err)
 			}
 		}
-		if _, err := db.Backup(ctx, path+".backup", nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(db.Backup(ctx, path+".backup", nil))(t)
 		backup := open4test(t, path+".backup", &Options{ReadOnly: true})
 		if got := backup.Options().TTL; got != o.ttl*time.Hour {
 			t.Fatalf("%d: the time to live of a backup is %v", o.option, got)
@@ -196,9 +196,7 @@ func TestFlushByAge(t *testing.T) {
 
 func okay(t testing.TB, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 // TestRenew has documents that are seen again: with Renew they live as long as they are seen, whole,

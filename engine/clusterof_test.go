@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestClusterOf compares ClusterOf for a sample of the documents with Clusters: for chains, for
 // crowds around a centre and for equal documents, written in any order. A walk must find them
 // without forming the other clusters, unless the walk is long.
 func TestClusterOf(t *testing.T) {
-	ctx, share := t.Context(), exhaustive.Every(t, 4)
+	ctx, share := t.Context(), exhaustive.Every(t, 10)
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		db, _ := create4test(t, &Options{MemtableBytes: 30_000, NoSync: true})
@@ -34,11 +35,9 @@ func TestClusterOf(t *testing.T) {
 					words[r.IntN(30)] = fmt.Sprint("x", r.IntN(9))
 				}
 			}
-			if err := db.Put(ctx, Doc{ID: fmt.Sprint("d", i), Text: strings.Join(words, " ")}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Put(ctx, Doc{ID: fmt.Sprint("d", i), Text: strings.Join(words, " ")}))
 		}
-		snap := must(db.Snapshot())(t)
+		snap := must.Get(db.Snapshot())(t)
 		defer snap.Close()
 		for _, by := range []Criterion{Near(0), Near(6), Near(14), Jaccard(0.4).Estimated(), Jaccard(0.65).Estimated(), Jaccard(0.9).Estimated(), Jaccard(0.4), Jaccard(0.65), Jaccard(0.9)} {
 			of := map[string][]Member{}

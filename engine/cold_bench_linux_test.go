@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // BenchmarkCold puts new documents into a database of SIMDB_BENCH_N IDs, three million by default,
@@ -27,7 +29,7 @@ func BenchmarkCold(b *testing.B) {
 	for i := range 12 {
 		loadTable(b, db, n/12*i, n/12*(i+1))
 	}
-	noErr(b, db.Close())
+	must.Do(b, db.Close())
 	put := func(db *DB, i int) {
 		if err := db.Put(ctx, Doc{ID: fmt.Sprint(i*7919%n, "-new"), Fingerprints: []Fingerprint{{uint64(i)}}}); err != nil {
 			b.Error(err)
@@ -36,15 +38,15 @@ func BenchmarkCold(b *testing.B) {
 	b.Run("disk", func(b *testing.B) {
 		const puts = 200
 		db := open4test(b, path, &o) // may read small tables as a whole
-		noErr(b, dropFolder(path))
+		must.Do(b, dropFolder(path))
 		before := diskReads(b)
 		for i := range puts {
 			put(db, i)
 		}
 		b.ReportMetric(float64(diskReads(b)-before)/puts/1024, "KiB/put")
 		b.ReportMetric(0, "ns/op")
-		noErr(b, db.Flush(ctx)) // otherwise Open looks up the documents of the log
-		noErr(b, db.Close())
+		must.Do(b, db.Flush(ctx)) // otherwise Open looks up the documents of the log
+		must.Do(b, db.Close())
 	})
 	b.Run("slow", func(b *testing.B) {
 		const puts, delay = 96, 5 * time.Millisecond
@@ -75,8 +77,8 @@ func BenchmarkCold(b *testing.B) {
 			}
 			b.ReportMetric(rate, fmt.Sprintf("%d-puts/s", writers))
 			disk.command("delay 0")
-			noErr(b, db.Flush(ctx))
-			noErr(b, db.Close())
+			must.Do(b, db.Flush(ctx))
+			must.Do(b, db.Close())
 		}
 		b.ReportMetric(0, "ns/op")
 	})
@@ -104,9 +106,9 @@ func dropFolder(dir string) error {
 func diskReads(b *testing.B) (n int64) {
 	b.Helper()
 	data, err := os.ReadFile("/proc/self/io")
-	noErr(b, err)
+	must.Do(b, err)
 	_, after, _ := strings.Cut(string(data), "\nread_bytes:")
 	_, err = fmt.Sscan(after, &n)
-	noErr(b, err)
+	must.Do(b, err)
 	return n
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestCloseMerges repeatedly opens a database of many small tables and closes it immediately: this
@@ -14,15 +16,11 @@ func TestCloseMerges(t *testing.T) {
 		db, path := create4test(t, &Options{NoSync: true, DisableAutoCompaction: true})
 		for i := range uint64(9) {
 			put(t, db, fmt.Sprint(i), i)
-			if err := db.Flush(context.Background()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Flush(context.Background()))
 		}
 		var err error
 		for _, o := range []*Options{nil, {DisableAutoCompaction: true}} {
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Close())
 			if db, err = Open(path, o); err != nil {
 				t.Fatal(err)
 			}
@@ -39,25 +37,16 @@ func TestCloseMerges(t *testing.T) {
 func TestCompactDue(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, &Options{NoText: true, NoSketch: true, NoSync: true, DisableAutoCompaction: true})
-	l, err := db.NewLoader(ctx, &LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(db.NewLoader(ctx, &LoadOptions{}))(t)
 	const n, tables = 5000, 10
 	for i := range uint64(n) {
 		fp := i * 0x9e3779b97f4a7c15
-		if err := l.Add(Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{fp}}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Add(Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{fp}}}))
 		if (i+1)%(n/tables) == 0 {
-			if err := l.l.Flush(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, l.l.Flush())
 		}
 	}
-	if _, err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(l.Close())(t)
 	count := func() int {
 		st, err := db.Stats()
 		if err != nil || st.Documents != n {
@@ -74,9 +63,7 @@ func TestCompactDue(t *testing.T) {
 		t.Fatalf("%d tables after a cancelled compaction: %v", count(), err)
 	}
 	for range 2 { // the second finds nothing to merge
-		if err := db.Compact(ctx, &CompactOptions{Due: true, Progress: func(Progress) {}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Compact(ctx, &CompactOptions{Due: true, Progress: func(Progress) {}}))
 		if got := count(); got > 4 {
 			t.Fatalf("%d tables are left", got)
 		}

@@ -34,7 +34,7 @@ type PairComparison struct {
 // ErrNotFound if a document does not exist, ErrClosed, *CorruptionError, or the error of the
 // context.
 func (r *Reader) Compare(ctx context.Context, a, b string) (PairComparison, error) {
-	return readByID(r, func(s *Snapshot) (PairComparison, error) { return s.compare(ctx, a, b) })
+	return readByID(ctx, r, func(s *Snapshot) (PairComparison, error) { return s.compare(ctx, a, b) })
 }
 
 func (s *Snapshot) compare(ctx context.Context, a, b string) (c PairComparison, err error) {

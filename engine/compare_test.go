@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestScorer tests every document separately, and must find the results of the search.
@@ -12,10 +14,7 @@ func TestScorer(t *testing.T) {
 	s := snapshot4test(t, db)
 	for _, by := range []Criterion{Jaccard(0.3).Estimated(), Jaccard(0.7).Estimated(), Jaccard(0.3), Jaccard(0.7)} {
 		for _, query := range []Doc{{ID: "t001"}, {ID: "t002"}, {Text: m.texts["t003"]}, {ID: "x", Text: m.texts["t004"] + " and more"}, {Text: " "}} {
-			x, err := s.Matcher(t.Context(), query, by)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := must.Get(s.Matcher(t.Context(), query, by))(t)
 			want := map[string]Match{}
 			for _, h := range collect(t, s.Search(t.Context(), query, by, nil)) {
 				want[h.ID] = h
@@ -49,9 +48,7 @@ func TestCompare(t *testing.T) {
 			"c": {Text: " "},
 		} {
 			d.ID = id
-			if err := db.Put(t.Context(), d); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Put(t.Context(), d))
 		}
 		s := snapshot4test(t, db)
 		c, err := s.Compare(t.Context(), "a", "b")

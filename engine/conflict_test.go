@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestPreconditions applies random batches with preconditions to a database and to a map.
@@ -28,9 +29,7 @@ func TestPreconditions(t *testing.T) {
 	refused, applied := 0, 0
 	for step := range 3000 {
 		if r.IntN(100) == 0 {
-			if err := db.Flush(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Flush(ctx))
 		}
 		if r.IntN(300) == 0 { // everything expires
 			now.Add(2 * 3600)
@@ -116,9 +115,7 @@ func TestOneWriterWins(t *testing.T) {
 	db, _ := create4test(t, &Options{NoSketch: true, NoSync: true})
 	const writers, ids, counts = 16, 200, 60
 	for _, id := range []string{"count", "left", "right"} {
-		if err := db.PutIfAbsent(ctx, Doc{ID: id, Text: "1000"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.PutIfAbsent(ctx, Doc{ID: id, Text: "1000"}))
 	}
 	number := func(id string) (Doc, int) {
 		d, err := db.Get(ctx, id)
@@ -172,9 +169,7 @@ func TestOneWriterWins(t *testing.T) {
 		merged <- err
 	}()
 	wait.Wait()
-	if err := <-merged; err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, <-merged)
 	for i := range won {
 		if n := won[i].Load(); n != 1 {
 			t.Errorf("%d writers stored once%d", n, i)
@@ -213,25 +208,23 @@ func TestVersionsNeverRepeat(t *testing.T) {
 	nexts := map[string]func(path string) string{
 		"reopened": func(path string) string { return path },
 		"a backup by a reader": func(path string) string {
-			db := must(Open(path, &readOnly))(t)
+			db := must.Get(Open(path, &readOnly))(t)
 			defer db.Close()
 			to := filepath.Join(t.TempDir(), "b.simdb")
-			if err := backupTo(db, ctx, to, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, backupTo(db, ctx, to, nil))
 			return to
 		},
 		"recovered": func(path string) string {
 			to := filepath.Join(t.TempDir(), "r.simdb")
-			must(Recover(ctx, path, to, nil))(t)
+			must.Get(Recover(ctx, path, to, nil))(t)
 			return to
 		},
 	}
 	for how, drop := range drops {
 		for next, open := range nexts {
 			path := filepath.Join(t.TempDir(), "x.simdb")
-			db := must(Create(path, o))(t)
-			reader := must(Open(path, &readOnly))(t)
+			db := must.Get(Create(path, o))(t)
+			reader := must.Get(Open(path, &readOnly))(t)
 			var docs []Doc
 			for i := range 10 {
 				docs = append(docs, Doc{ID: fmt.Sprint("doc", i), Fingerprints: []Fingerprint{{uint64(i)}}})
@@ -247,18 +240,14 @@ func TestVersionsNeverRepeat(t *testing.T) {
 			for _, e := range collect(t, entriesOf(ctx, db, Range{})) {
 				note(e)
 			}
-			old := must(db.Get(ctx, "doc4"))(t).Seq
-			if err := errors.Join(drop(db), db.Close()); err != nil {
-				t.Fatal(err)
-			}
-			if n := must(filepath.Glob(filepath.Join(path, "*.sst")))(t); len(n) > 0 {
+			old := must.Get(db.Get(ctx, "doc4"))(t).Seq
+			must.Do(t, errors.Join(drop(db), db.Close()))
+			if n := must.Get(filepath.Glob(filepath.Join(path, "*.sst")))(t); len(n) > 0 {
 				t.Fatalf("%s: %v are left", how, n)
 			}
-			db = must(Open(open(path), o))(t)
+			db = must.Get(Open(open(path), o))(t)
 			for i := range 20 {
-				if err := db.Put(ctx, Doc{ID: fmt.Sprint("doc", i), Fingerprints: []Fingerprint{{uint64(i)}}}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Put(ctx, Doc{ID: fmt.Sprint("doc", i), Fingerprints: []Fingerprint{{uint64(i)}}}))
 			}
 			for _, e := range collect(t, entriesOf(ctx, db, Range{})) {
 				note(e)

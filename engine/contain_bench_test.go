@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // BenchmarkContainment searches texts of 1.4 KB, 20,000 or SIMDB_TEXTS, with the index of
@@ -19,17 +21,12 @@ func BenchmarkContainment(b *testing.B) {
 	if n == 0 {
 		n = 20000
 	}
-	check := func(err error) {
-		if err != nil {
-			b.Fatal(err)
-		}
-	}
 	for _, index := range []bool{true, false} {
 		source := &titles{rng: rand.New(rand.NewPCG(1, 1))}
 		db, err := Open(b.TempDir()+"/test.simdb", &Options{NoSync: true, Containment: index})
-		check(err)
+		must.Do(b, err)
 		l, err := db.NewLoader(b.Context(), &LoadOptions{})
-		check(err)
+		must.Do(b, err)
 		var queries []string
 		last, size := "", 0
 		for i := range n {
@@ -42,18 +39,18 @@ func BenchmarkContainment(b *testing.B) {
 			}
 			last = text.String()
 			size += len(last)
-			check(l.Add(Doc{ID: fmt.Sprint(i), Text: last}))
+			must.Do(b, l.Add(Doc{ID: fmt.Sprint(i), Text: last}))
 			if i%(n/500+1) == 0 {
 				queries = append(queries, last[len(last)/2:])
 			}
 		}
 		_, err = l.Close()
-		check(err)
-		check(db.Compact(b.Context(), nil))
+		must.Do(b, err)
+		must.Do(b, db.Compact(b.Context(), nil))
 		s, err := db.Snapshot()
-		check(err)
+		must.Do(b, err)
 		stats, err := db.Stats()
-		check(err)
+		must.Do(b, err)
 		for _, by := range []Criterion{Contains(0.8), Within(0.4)} {
 			b.Run(fmt.Sprintf("%v/index=%v", by, index), func(b *testing.B) {
 				var times []float64
@@ -61,7 +58,7 @@ func BenchmarkContainment(b *testing.B) {
 				for b.Loop() {
 					start := time.Now()
 					for _, err := range s.Search(b.Context(), Doc{Text: queries[len(times)%len(queries)]}, by, nil) {
-						check(err)
+						must.Do(b, err)
 						found++
 					}
 					times = append(times, float64(time.Since(start).Nanoseconds())/1e3)
@@ -73,6 +70,6 @@ func BenchmarkContainment(b *testing.B) {
 			})
 		}
 		s.Close()
-		check(db.Close())
+		must.Do(b, db.Close())
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestContainmentMemory searches for documents that very many stored ones contain: a batch must
@@ -19,10 +21,10 @@ func TestContainmentMemory(t *testing.T) {
 			docs[i] = Doc{ID: fmt.Sprintf("d%03d", i), Text: "one two three four five"}
 		}
 		for i := range docs {
-			must(struct{}{}, db.Put(ctx, docs[i]))(t)
+			must.Get(struct{}{}, db.Put(ctx, docs[i]))(t)
 		}
-		must(struct{}{}, db.Flush(ctx))(t)
-		s := must(db.Snapshot())(t)
+		must.Get(struct{}{}, db.Flush(ctx))(t)
+		s := must.Get(db.Snapshot())(t)
 		defer s.Close()
 		for _, by := range []Criterion{Contains(0.9), Within(0.9)} {
 			n, queries := 0, slices.Repeat([]Doc{{Text: "one two three four five"}}, 40)
@@ -40,7 +42,7 @@ func TestContainmentMemory(t *testing.T) {
 				t.Errorf("%d bytes, %v: %d rows, %v", memory, by, n, failed)
 			}
 			known, named, err := s.Any(ctx, queries, by, nil)
-			must(known, err)(t)
+			must.Get(known, err)(t)
 			for i, m := range named {
 				if !known[i] || m != (Match{ID: "d000", Score: 1, Exact: true}) {
 					t.Errorf("%d bytes, %v: document %d is like %+v", memory, by, i, m)

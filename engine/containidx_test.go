@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestContainmentIndex compares a database with an index of containment with one without it, which
-// TestContainment compares with sets: in memtables and tables, after merges, with replaced and
+// package fuzz compares with sets: in memtables and tables, after merges, with replaced and
 // deleted documents, reopened, and rebuilt. Some texts have hardly any words that others lack, some
 // are equal.
 func TestContainmentIndex(t *testing.T) {
@@ -26,9 +28,7 @@ func TestContainmentIndex(t *testing.T) {
 	both := func(work func(db *DB) error) {
 		t.Helper()
 		for _, db := range []*DB{db, plain} {
-			if err := work(db); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, work(db))
 		}
 	}
 	var all [][]string
@@ -90,9 +90,9 @@ func TestContainmentIndex(t *testing.T) {
 	most := 0 // number of tables searched by the index
 	compare := func(where string) {
 		t.Helper()
-		tables := len(must(db.Stats())(t).Tables)
+		tables := len(must.Get(db.Stats())(t).Tables)
 		most = max(most, tables)
-		a, b := must(db.Snapshot())(t), must(plain.Snapshot())(t)
+		a, b := must.Get(db.Snapshot())(t), must.Get(plain.Snapshot())(t)
 		defer a.Close()
 		defer b.Close()
 		queries := []Doc{{Text: "none of these"}, {Text: "w1 w2"}, {Text: strings.Repeat("w1 w2 w3 ", 9)}}
@@ -109,12 +109,12 @@ func TestContainmentIndex(t *testing.T) {
 			}
 			for _, words := range []int{2, 3, 4, 10, 40} {
 				var want, got [][]Passage
-				for m, err := range must(b.Passages(ctx, q, words, nil))(t).All(ctx) {
-					want = append(want, must(m, err)(t))
+				for m, err := range must.Get(b.Passages(ctx, q, words, nil))(t).All(ctx) {
+					want = append(want, must.Get(m, err)(t))
 				}
-				p := must(a.Passages(ctx, q, words, nil))(t)
+				p := must.Get(a.Passages(ctx, q, words, nil))(t)
 				for m, err := range p.All(ctx) {
-					got = append(got, must(m, err)(t))
+					got = append(got, must.Get(m, err)(t))
 				}
 				for _, all := range [][][]Passage{got, want} {
 					slices.SortFunc(all, func(a, b []Passage) int { return strings.Compare(a[0].ID, b[0].ID) })
@@ -123,14 +123,14 @@ func TestContainmentIndex(t *testing.T) {
 					t.Fatalf("%s: passages of %d words of %+v: %+v, want %+v", where, words, q, got, want)
 				}
 				passages += len(want)
-				for _, part := range must(p.Plan())(t) {
+				for _, part := range must.Get(p.Plan())(t) {
 					if (part.Method == "index") != (words >= 3 && strings.HasPrefix(part.Part, "table")) {
 						t.Fatalf("%s: %d words: %+v", where, words, part)
 					}
 				}
 			}
 			indexed := 0
-			for _, p := range must(a.Plan(ctx, q, Contains(0.8)))(t) {
+			for _, p := range must.Get(a.Plan(ctx, q, Contains(0.8)))(t) {
 				if p.Method == "index" {
 					indexed++
 				}
@@ -139,7 +139,7 @@ func TestContainmentIndex(t *testing.T) {
 				t.Fatalf("%s: %d tables by the index, not %d", where, indexed, tables)
 			}
 		}
-		if report := must(db.Check(ctx, nil))(t); len(report.Problems) > 0 {
+		if report := must.Get(db.Check(ctx, nil))(t); len(report.Problems) > 0 {
 			t.Fatal(where, report.Problems)
 		}
 	}
@@ -166,12 +166,12 @@ func TestContainmentIndex(t *testing.T) {
 	compare("one table")
 	put(add(50))
 	packed := filepath.Join(t.TempDir(), "packed.sst")
-	must(struct{}{}, db.Pack(ctx, packed, nil))(t)
+	must.Get(struct{}{}, db.Pack(ctx, packed, nil))(t)
 	if err := plain.Ingest(ctx, packed); err == nil || !strings.Contains(err.Error(), "containment true, not false") {
 		t.Errorf("ingest into a database without the index: %v", err)
 	}
 	both(func(db *DB) error { return db.Close() })
-	db, plain = must(Open(path, o(true)))(t), must(Open(plainPath, nil))(t)
+	db, plain = must.Get(Open(path, o(true)))(t), must.Get(Open(plainPath, nil))(t)
 	defer plain.Close()
 	if !db.Options().Containment || plain.Options().Containment {
 		t.Error("the parameters have changed")
@@ -180,15 +180,15 @@ func TestContainmentIndex(t *testing.T) {
 		t.Error("the option is ignored")
 	}
 	compare("opened again")
-	must(struct{}{}, db.Close())(t)
+	must.Get(struct{}{}, db.Close())(t)
 
 	rebuilt := filepath.Join(t.TempDir(), "rebuilt.simdb")
-	tables := must(filepath.Glob(filepath.Join(path, "*.sst")))(t)
-	data := must(os.ReadFile(tables[0]))(t)
+	tables := must.Get(filepath.Glob(filepath.Join(path, "*.sst")))(t)
+	data := must.Get(os.ReadFile(tables[0]))(t)
 	data[len(data)*3/4] ^= 1 // in the index, or near it
-	must(struct{}{}, os.WriteFile(tables[0], data, 0o666))(t)
-	must(Recover(ctx, path, rebuilt, nil))(t)
-	db = must(Open(rebuilt, o(true)))(t)
+	must.Get(struct{}{}, os.WriteFile(tables[0], data, 0o666))(t)
+	must.Get(Recover(ctx, path, rebuilt, nil))(t)
+	db = must.Get(Open(rebuilt, o(true)))(t)
 	defer db.Close()
 	compare("rebuilt")
 	if found < 1000 || passages < 1000 || most < 3 {
@@ -228,18 +228,18 @@ func TestPassagesIndex(t *testing.T) {
 	} {
 		db, _ := create4test(t, &Options{NoSync: true, Containment: true, Features: c.f, Shingle: c.shingle})
 		for _, d := range docs {
-			must(struct{}{}, db.Put(ctx, d))(t)
+			must.Get(struct{}{}, db.Put(ctx, d))(t)
 		}
-		memory := must(db.Snapshot())(t) // searched by a scan
-		must(struct{}{}, db.Flush(ctx))(t)
-		table := must(db.Snapshot())(t)
+		memory := must.Get(db.Snapshot())(t) // searched by a scan
+		must.Get(struct{}{}, db.Flush(ctx))(t)
+		table := must.Get(db.Snapshot())(t)
 		found := 0
 		for _, q := range docs[:30] {
 			for _, least := range []int{4, 8} {
 				var all [2][][]Passage
 				for i, s := range []*Snapshot{memory, table} {
-					for m, err := range must(s.Passages(ctx, q, least, nil))(t).All(ctx) {
-						all[i] = append(all[i], must(m, err)(t))
+					for m, err := range must.Get(s.Passages(ctx, q, least, nil))(t).All(ctx) {
+						all[i] = append(all[i], must.Get(m, err)(t))
 					}
 					slices.SortFunc(all[i], func(a, b []Passage) int { return strings.Compare(a[0].ID, b[0].ID) })
 				}
@@ -247,7 +247,7 @@ func TestPassagesIndex(t *testing.T) {
 					t.Fatalf("%d: %d words of %q: %+v, want %+v", i, least, q.Text, all[1], all[0])
 				}
 				found += len(all[0])
-				for _, part := range must(must(table.Passages(ctx, q, least, nil))(t).Plan())(t) {
+				for _, part := range must.Get(must.Get(table.Passages(ctx, q, least, nil))(t).Plan())(t) {
 					if (part.Method == "index") != c.index {
 						t.Fatalf("%d: %d words by %+v", i, least, part)
 					}
@@ -259,6 +259,6 @@ func TestPassagesIndex(t *testing.T) {
 		}
 		memory.Close()
 		table.Close()
-		must(struct{}{}, db.Close())(t)
+		must.Get(struct{}{}, db.Close())(t)
 	}
 }

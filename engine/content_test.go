@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // contentDB returns a database, and its visible documents. It has a memtable and two tables, the
@@ -44,9 +46,7 @@ func contentDB(t *testing.T) (*DB, map[string]Doc) {
 			delete(want, d.ID)
 		}
 	}
-	if err := db.Apply(t.Context(), &b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Apply(t.Context(), &b))
 	pass(1010 * time.Hour)
 	for id, d := range want {
 		if d.Time.Before(now().Add(-1000 * time.Hour)) {
@@ -108,9 +108,7 @@ func TestEntriesByContent(t *testing.T) {
 		}
 		var got []string
 		for e, err := range s.Range(t.Context(), f) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			whole := e.Text == want[e.ID].Text && string(e.Fields) == string(want[e.ID].Fields)
 			if !f.Load && e.Text+string(e.Fields) != "" || f.Load && !whole {
 				t.Fatalf("%+v: %+v, want %+v", f, e, want[e.ID])
@@ -142,9 +140,7 @@ func TestEntriesByContentStops(t *testing.T) {
 		f.Where = func(_, _ []byte) (bool, error) { looked++; return every > 0 && looked%every == 0, nil }
 		rows := 0
 		for _, err := range entriesIn(t.Context(), s, f) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if rows++; rows == 5 {
 				return
 			}

@@ -7,16 +7,14 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // Contents, which SHOW, ORDER BY and COUNT BY call for every document, reads texts and fields only:
 // with at most two allocations for each document.
 func TestContentsReadsNothingElse(t *testing.T) {
 	ctx := context.Background()
-	db, err := Open(filepath.Join(t.TempDir(), "db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(Open(filepath.Join(t.TempDir(), "db"), nil))(t)
 	defer db.Close()
 	var ids []string
 	var b Batch
@@ -24,12 +22,8 @@ func TestContentsReadsNothingElse(t *testing.T) {
 		ids = append(ids, fmt.Sprint("d", i))
 		b.Put(Doc{ID: ids[i], Text: fmt.Sprint("the text of number ", i), Fields: []byte(`{"a":1}`)})
 	}
-	if err := db.Apply(ctx, &b); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Compact(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Apply(ctx, &b))
+	must.Do(t, db.Compact(ctx, nil))
 	n := 0
 	allocs := testing.AllocsPerRun(1, func() {
 		n = 0

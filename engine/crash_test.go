@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -349,9 +350,7 @@ func cuts(t *testing.T, sc *script, cases exhaustive.Share, kept func(op int) []
 	if first := failed.Load(); first != nil {
 		t.Fatal(*first)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return op + 1
 }
 
@@ -398,29 +397,21 @@ func TestNewFolders(t *testing.T) {
 	ctx := context.Background()
 	for _, made := range []string{"/", "/a", "/a/b/c", "/a/b/c/db"} {
 		mem := vfstest.NewMem(hostDir(t))
-		if err := mem.MkdirAll(made); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, mem.MkdirAll(made))
 		db, err := Open("/a/b/c/db", &Options{fs: mem})
 		if err == nil {
 			err = db.Put(ctx, Doc{ID: "x", Text: "one two three"})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		after := mem.CrashClone(0, 1)
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Close())
 		if db, err = Open("/a/b/c/db", &Options{fs: after, MustExist: true}); err != nil {
 			t.Fatalf("%s was there: %v", made, err)
 		}
 		if _, err := lookupOf(ctx, db, "x"); err != nil {
 			t.Errorf("%s was there: %v", made, err)
 		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Close())
 	}
 }
 
@@ -505,9 +496,7 @@ func failEverywhere(t *testing.T, cause error, fail func(int, error) func(vfstes
 		mem := vfstest.NewMem(dir)
 		defer mem.Discard()
 		faulty := vfstest.NewFaulty(mem, func(vfstest.Op) error { return nil })
-		if err := newScript(1, 40, crashWorkloads[0]).run(faulty); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, newScript(1, 40, crashWorkloads[0]).run(faulty))
 		return faulty.Ops()
 	}()
 	for op := range exhaustive.Every(t, 20).Of(operations) {

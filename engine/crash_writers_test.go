@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -280,8 +281,6 @@ func (c *crashWriters) crash(t *testing.T, cases exhaustive.Share, seed uint64, 
 	if first := failed.Load(); first != nil {
 		t.Fatal(*first)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return op
 }

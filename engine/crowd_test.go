@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // rareText is the text of a few dozen documents in crowdDB.
@@ -49,19 +50,13 @@ func crowdDB(t *testing.T, r *rand.Rand, memory int64) (db *DB, line func(edits 
 			if b.Put(d); i%400 < 399 && i < crowd-1 {
 				continue
 			}
-			if err := db.Apply(ctx, &b); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Apply(ctx, &b))
 			b = Batch{}
 			pass(7 * time.Minute)
 		}
-		if err := db.Delete(ctx, fmt.Sprintf("c%d-7", round)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Delete(ctx, fmt.Sprintf("c%d-7", round)))
 		if round < 2 {
-			if err := db.Flush(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Flush(ctx))
 		}
 	}
 	return db, line
@@ -75,9 +70,7 @@ func TestCrowds(t *testing.T) {
 		r := rand.New(rand.NewPCG(41, uint64(memory)))
 		db, line := crowdDB(t, r, memory)
 		ctx := t.Context()
-		if err := db.SetAllowed(ctx, true, Pair{A: "c1-1", B: "q"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.SetAllowed(ctx, true, Pair{A: "c1-1", B: "q"}))
 		var docs, any []Doc
 		for i := range 16 {
 			d := Doc{Text: line(i % 6)}
@@ -100,9 +93,7 @@ func TestCrowds(t *testing.T) {
 		var want []Match
 		for i := range docs {
 			for m, err := range db.Search(ctx, docs[i], Jaccard(share), nil) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				want = append(want, ofQuery(i, m))
 			}
 		}
@@ -114,10 +105,7 @@ func TestCrowds(t *testing.T) {
 		for _, share := range []float64{0.72, 0.97} {
 			by := Jaccard(share)
 			checkBest(t, db, any, by)
-			known, err := anyOf(ctx, db, any, by)
-			if err != nil {
-				t.Fatal(err)
-			}
+			known := must.Get(anyOf(ctx, db, any, by))(t)
 			for i, d := range any {
 				if _, is, err := anyMatch(ctx, db, d, by); err != nil || known[i] != is {
 					t.Fatalf("%d bytes: %v in a batch, %v alone, %v: %q", memory, known[i], is, err, d.Text)

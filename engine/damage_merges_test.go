@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestMergesBesideDamage damages the only table of a database, in each section, and writes many
@@ -18,7 +20,7 @@ func TestMergesBesideDamage(t *testing.T) {
 	ctx := t.Context()
 	o := &Options{NoSketch: true, NoSync: true, MemtableBytes: 64 << 10}
 	made := filepath.Join(t.TempDir(), "made.simdb")
-	db := must(Create(made, o))(t)
+	db := must.Get(Create(made, o))(t)
 	fill := func(db *DB, from, to int) error {
 		for i := from; i < to; i++ {
 			if err := db.Put(ctx, Doc{ID: fmt.Sprint("id", i), Text: fmt.Sprint("text ", i*i), Fingerprints: []Fingerprint{{uint64(i) * 0x9e3779b97f4a7c15}}}); err != nil {
@@ -27,32 +29,28 @@ func TestMergesBesideDamage(t *testing.T) {
 		}
 		return nil
 	}
-	if err := errors.Join(fill(db, 0, 2000), db.Compact(ctx, nil), db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(fill(db, 0, 2000), db.Compact(ctx, nil), db.Close()))
 	apart := 0
 	for what := range flipEach(t, made, "", 0) {
 		if strings.HasPrefix(what, "ids") || strings.HasPrefix(what, "names") {
 			continue // writes are refused, too: see TestDamagedSections
 		}
 		path := filepath.Join(t.TempDir(), "x.simdb")
-		if err := os.CopyFS(path, os.DirFS(made)); err != nil {
-			t.Fatal(err)
-		}
-		db := must(Open(path, o))(t)
+		must.Do(t, os.CopyFS(path, os.DirFS(made)))
+		db := must.Get(Open(path, o))(t)
 		most := 0
 		for from := 10_000; from < 16_000; from += 1000 {
 			if err := errors.Join(fill(db, from, from+1000), db.Flush(ctx)); err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
 			waitIdle(t, db)
-			most = max(most, len(must(filepath.Glob(filepath.Join(path, "*.sst")))(t)))
+			most = max(most, len(must.Get(filepath.Glob(filepath.Join(path, "*.sst")))(t)))
 		}
 		if most > 8 {
 			t.Errorf("%s: %d tables", what, most)
 		}
 		err := db.Compact(ctx, nil)
-		m, tables := db.Metrics(), must(db.Stats())(t).Tables
+		m, tables := db.Metrics(), must.Get(db.Stats())(t).Tables
 		marked := slices.IndexFunc(tables, func(s TableStats) bool { return s.Damage != "" })
 		switch {
 		case err == nil && (m.Damaged != nil || len(tables) != 1):
@@ -67,7 +65,7 @@ func TestMergesBesideDamage(t *testing.T) {
 				t.Errorf("%s: %v", what, err)
 			}
 			_, err = db.Prune(ctx, time.Now(), nil)
-			if n := must(db.Stats())(t).Tables; err == nil && len(n) > 0 {
+			if n := must.Get(db.Stats())(t).Tables; err == nil && len(n) > 0 {
 				t.Errorf("%s: %d tables are left after all was pruned", what, len(n))
 			}
 		}
@@ -99,10 +97,8 @@ func TestExpiryBesideOldWrite(t *testing.T) {
 	now, pass := passing(time.Unix(1_000_000, 0))
 	o := &Options{NoSketch: true, TTL: time.Hour, now: now, DisableAutoCompaction: true}
 	path := filepath.Join(t.TempDir(), "x.simdb")
-	db := must(Create(path, o))(t)
-	if err := db.Put(ctx, Doc{ID: "one", Text: "a document"}); err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(Create(path, o))(t)
+	must.Do(t, db.Put(ctx, Doc{ID: "one", Text: "a document"}))
 	for round := range 7 {
 		var docs []Doc
 		for i := range 500 {
@@ -110,32 +106,26 @@ func TestExpiryBesideOldWrite(t *testing.T) {
 		}
 		loadStored(t, db, docs...)
 		if round%2 == 1 {
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
-			db = must(Open(path, o))(t)
+			must.Do(t, db.Close())
+			db = must.Get(Open(path, o))(t)
 		}
-		if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil {
-			t.Fatal(err)
-		}
-		if n := len(must(db.Stats())(t).Tables); n > 2 {
+		must.Do(t, db.Compact(ctx, &CompactOptions{Due: true}))
+		if n := len(must.Get(db.Stats())(t).Tables); n > 2 {
 			t.Errorf("round %d: %d tables", round, n)
 		}
 		pass(2 * time.Hour)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	auto := *o
 	auto.DisableAutoCompaction = false
-	db = must(Open(path, &auto))(t)
+	db = must.Get(Open(path, &auto))(t)
 	defer db.Close()
 	for range 200 {
 		waitIdle(t, db)
-		if s := must(db.Stats())(t); len(s.Tables) == 0 {
+		if s := must.Get(db.Stats())(t); len(s.Tables) == 0 {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Errorf("%+v are left of documents that have all expired", must(db.Stats())(t).Tables)
+	t.Errorf("%+v are left of documents that have all expired", must.Get(db.Stats())(t).Tables)
 }

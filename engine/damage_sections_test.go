@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/table"
 )
 
@@ -18,9 +19,9 @@ import (
 // It yields after each flip and then restores the table.
 func flipEach(t *testing.T, path, section string, places int) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		file := must(filepath.Glob(filepath.Join(path, "*.sst")))(t)[0]
-		whole := must(os.ReadFile(file))(t)
-		r := must(table.Open(file))(t)
+		file := must.Get(filepath.Glob(filepath.Join(path, "*.sst")))(t)[0]
+		whole := must.Get(os.ReadFile(file))(t)
+		r := must.Get(table.Open(file))(t)
 		sections := r.Info().Sections
 		r.Close()
 		defer rewrite(t, file, whole)
@@ -50,7 +51,7 @@ func flipEach(t *testing.T, path, section string, places int) iter.Seq[string] {
 // log puts and deletes of the table's documents. It returns the text of each document.
 func sectionsDatabase(t *testing.T, path string) map[string]string {
 	t.Helper()
-	db := must(Create(path, &Options{Containment: true, Index: []string{"n"}, DisableAutoCompaction: true}))(t)
+	db := must.Get(Create(path, &Options{Containment: true, Index: []string{"n"}, DisableAutoCompaction: true}))(t)
 	have := map[string]string{}
 	var docs []Doc
 	for i := range 1500 {
@@ -61,17 +62,11 @@ func sectionsDatabase(t *testing.T, path string) map[string]string {
 	for i := 0; i < 1500; i += 20 {
 		d := sectionsDoc(fmt.Sprint("id-", i), 1)
 		have[d.ID] = d.Text
-		if err := db.Put(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Delete(t.Context(), fmt.Sprint("id-", i+1)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(t.Context(), d))
+		must.Do(t, db.Delete(t.Context(), fmt.Sprint("id-", i+1)))
 		delete(have, fmt.Sprint("id-", i+1))
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	return have
 }
 
@@ -93,9 +88,7 @@ func TestDamagedSections(t *testing.T) {
 	for what := range flipEach(t, made, "", 1) {
 		kinds[what[:3]] = true
 		path := filepath.Join(t.TempDir(), "x.simdb")
-		if err := os.CopyFS(path, os.DirFS(made)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(path, os.DirFS(made)))
 		have, refused := map[string]string{}, 0
 		maps.Copy(have, before)
 		for round := range 2 {
@@ -120,7 +113,7 @@ func TestDamagedSections(t *testing.T) {
 			if err := db.Close(); err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
-			reader := must(Open(path, &Options{ReadOnly: true}))(t)
+			reader := must.Get(Open(path, &Options{ReadOnly: true}))(t)
 			checkSections(t, fmt.Sprintf("%s: round %d, read-only", what, round), reader, have)
 			reader.Close()
 		}
@@ -136,17 +129,13 @@ func TestDamagedSections(t *testing.T) {
 // the table: the version in the log must not be shown as if it were the newest.
 func TestOvertakenByDamaged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.simdb")
-	db := must(Create(path, &Options{NoSketch: true, DisableAutoCompaction: true}))(t)
-	if err := db.Put(t.Context(), Doc{ID: "one", Text: "old"}); err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(Create(path, &Options{NoSketch: true, DisableAutoCompaction: true}))(t)
+	must.Do(t, db.Put(t.Context(), Doc{ID: "one", Text: "old"}))
 	loadStored(t, db, Doc{ID: "one", Text: "new"}, Doc{ID: "two", Text: "new"})
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	for what := range flipEach(t, path, "names", 0) {
 		for _, readOnly := range []bool{true, false} {
-			db := must(Open(path, &Options{ReadOnly: readOnly}))(t)
+			db := must.Get(Open(path, &Options{ReadOnly: readOnly}))(t)
 			if d, err := db.Get(t.Context(), "one"); !isDamage(err) {
 				t.Errorf("%s: %q, %v", what, d.Text, err)
 			}
@@ -166,7 +155,7 @@ func TestOvertakenByDamaged(t *testing.T) {
 			}
 		}
 	}
-	db = must(Open(path, nil))(t)
+	db = must.Get(Open(path, nil))(t)
 	defer db.Close()
 	if d, err := db.Get(t.Context(), "one"); d.Text != "new" || err != nil {
 		t.Errorf("undamaged: %q, %v", d.Text, err)

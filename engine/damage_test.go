@@ -17,6 +17,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -60,27 +61,16 @@ func smallDatabase(t *testing.T) string {
 	t.Helper()
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "small.simdb")
-	db, err := Create(path, &Options{DisableAutoCompaction: true, NoSketch: true, Containment: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(Create(path, &Options{DisableAutoCompaction: true, NoSketch: true, Containment: true}))(t)
 	for i := range 24 {
 		d := Doc{ID: fmt.Sprintf("id-%02d", i%20), Text: "text " + fmt.Sprint(i), Fields: []byte(`{"i":1}`), Fingerprints: []Fingerprint{{uint64(0x1234) ^ uint64(i*i*977)}}}
-		if err := db.Put(ctx, d); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(ctx, d))
 		if i == 8 || i == 17 {
-			if err := db.Delete(ctx, fmt.Sprintf("id-%02d", i-3)); err != nil {
-				t.Fatal(err)
-			}
-			if err := db.Flush(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Delete(ctx, fmt.Sprintf("id-%02d", i-3)))
+			must.Do(t, db.Flush(ctx))
 		}
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	return path
 }
 
@@ -90,14 +80,8 @@ func smallDatabase(t *testing.T) string {
 func TestFlippedBytes(t *testing.T) {
 	t.Parallel()
 	path := smallDatabase(t)
-	want, err := answers(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := os.ReadDir(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(answers(path))(t)
+	names := must.Get(os.ReadDir(path))(t)
 	made := readFolder(t, path)
 	cases := exhaustive.Every(t, 17)
 	flips, noticed := 0, 0
@@ -106,10 +90,7 @@ func TestFlippedBytes(t *testing.T) {
 			continue
 		}
 		file := filepath.Join(path, entry.Name())
-		whole, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := must.Get(os.ReadFile(file))(t)
 		for at := range cases.Of(len(whole)) {
 			damaged := append([]byte(nil), whole...)
 			damaged[at] ^= 0x5a
@@ -137,9 +118,7 @@ func TestFlippedBytes(t *testing.T) {
 // rewrite replaces the contents of a file, or creates it.
 func rewrite(t *testing.T, file string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(file, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, data, 0o666))
 }
 
 // restore gives a folder the contents that readFolder returned: Open may have rebuilt a table.
@@ -147,9 +126,7 @@ func restore(t *testing.T, path string, made map[string][]byte) {
 	t.Helper()
 	for name := range readFolder(t, path) {
 		if made[name] == nil {
-			if err := os.Remove(filepath.Join(path, name)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(filepath.Join(path, name)))
 		}
 	}
 	for name, data := range made {
@@ -163,9 +140,7 @@ func TestCutFiles(t *testing.T) {
 	path := smallDatabase(t)
 	made, rebuilt := readFolder(t, path), 0
 	want, err := answers(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	tables, err := filepath.Glob(filepath.Join(path, "*.sst"))
 	if err != nil || len(tables) < 2 {
 		t.Fatal(tables, err)
@@ -183,26 +158,20 @@ func TestCutFiles(t *testing.T) {
 	}
 	for _, file := range tables {
 		whole, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for n := 0; n < len(whole); n += 1 + len(whole)/60 {
 			rewrite(t, file, whole[:n])
 			named(file, fmt.Sprintf("cut to %d bytes", n))
 		}
 		rewrite(t, file, append(whole, 0))
 		named(file, "a byte too long")
-		if err := os.Remove(file); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(file))
 		named(file, "missing")
 		other, err := os.ReadFile(tables[0])
 		if file == tables[0] {
 			other, err = os.ReadFile(tables[1])
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		rewrite(t, file, other)
 		named(file, "swapped for another table")
 	}
@@ -263,10 +232,7 @@ func TestDamagedFiles(t *testing.T) {
 }
 
 func damageFiles(t *testing.T, path string) {
-	want, err := answers(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(answers(path))(t)
 	files := readFolder(t, path)
 	tried, found := 0, 0
 	for name, whole := range files {
@@ -280,9 +246,7 @@ func damageFiles(t *testing.T, path string) {
 			}
 			tried++
 			damaged := filepath.Join(t.TempDir(), "damaged.simdb")
-			if err := os.MkdirAll(damaged, 0o777); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(damaged, 0o777))
 			for other, data := range others {
 				rewrite(t, filepath.Join(damaged, other), data)
 			}
@@ -318,9 +282,7 @@ func readFolder(t *testing.T, path string, but ...string) map[string][]byte {
 	if errors.Is(err, fs.ErrNotExist) { // a flush renamed or removed a file meanwhile
 		return readFolder(t, path, but...)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return files
 }
 
@@ -338,17 +300,13 @@ func logDatabase(t *testing.T, logs int, torn bool) string {
 		}
 		if torn && i == logs-1 {
 			before := readFolder(t, path)
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Close())
 			for name, data := range before {
 				rewrite(t, filepath.Join(path, name), data)
 			}
 			db = reopen(t, path)
 		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Close())
 	}
 	return path
 }
@@ -384,9 +342,7 @@ func rotatedDatabase(t *testing.T) string {
 		time.Sleep(time.Millisecond)
 	}
 	close(fail)
-	if err := <-closed; err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, <-closed)
 	if err := <-flushed; !errors.Is(err, ErrClosed) {
 		t.Fatal(err)
 	}
@@ -408,9 +364,7 @@ func TestOlderLog(t *testing.T) {
 		rewrite(t, filepath.Join(early, name), data)
 	}
 	put(t, db, "b", 2)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	if err := reopen(t, early).Close(); err != nil { // this adds the end frame to the older copy
 		t.Fatal(err)
 	}
@@ -435,21 +389,15 @@ func TestTornLogThenWrites(t *testing.T) {
 			}
 			for range before {
 				add(db)
-				if err := db.Close(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Close())
 				db = reopen(t, path)
 			}
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Close())
 			for range 3 {
 				rewrite(t, filepath.Join(path, files.LogName(newestFile(t, path)+1)), torn)
 				db = reopen(t, path)
 				add(db)
-				if err := db.Close(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Close())
 				for _, readOnly := range []bool{true, false} {
 					db, err := Open(path, &Options{ReadOnly: readOnly})
 					if err != nil {
@@ -458,9 +406,7 @@ func TestTornLogThenWrites(t *testing.T) {
 					if s, err := db.Stats(); err != nil || int(s.Documents) != stored {
 						t.Fatalf("%d documents instead of %d, %v", s.Documents, stored, err)
 					}
-					if err := db.Close(); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, db.Close())
 				}
 			}
 		}
@@ -479,26 +425,20 @@ func TestMissingLogs(t *testing.T) {
 			}
 		}
 		put(t, db, fmt.Sprint(i), uint64(i))
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Close())
 	}
 	logs, err := filepath.Glob(filepath.Join(path, "*.wal"))
 	if err != nil || len(logs) != store.MaxReplayedLogs-1 {
 		t.Fatal(logs, err)
 	}
 	want, err := answers(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, file := range logs[:len(logs)-1] {
 		whole, err := os.ReadFile(file)
 		if err == nil {
 			err = os.Remove(file)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var c *CorruptionError
 		if _, err := answers(path); !errors.As(err, &c) || c.File != filepath.Base(file) {
 			t.Fatalf("%s missing: %v", file, err)

@@ -20,6 +20,7 @@ type DB struct {
 	Reader // reads the state of the database when a method is called or an iteration begins
 	Writer // each call is one write
 	s      *store.Store
+	during func(ctx context.Context) (end func()) // of Options.Table, or nil
 }
 
 // Create makes a new database at path and opens it. It returns ErrExists if path exists and is not
@@ -37,7 +38,17 @@ func Create(path string, o *Options) (*DB, error) { return opened(store.Create(p
 // Options.BusyTimeout, unless it opens the database read-only: a reader takes no lock. It returns
 // ErrNotFound if there is no database at path, ErrNotDatabase if there is something else, and
 // ErrParams if options differ from those that the database was created with.
-func Open(path string, o *Options) (*DB, error) { return opened(store.Open(path, o.internal())) }
+func Open(path string, o *Options) (*DB, error) {
+	db, err := opened(store.Open(path, o.internal()))
+	if err == nil && o != nil {
+		if t, ok := o.Table.(interface {
+			During(ctx context.Context) (end func())
+		}); ok {
+			db.during = t.During
+		}
+	}
+	return db, err
+}
 
 // Build makes a new database at path and calls fill to fill it; fill must not close it. The
 // database appears at path as a whole when Build returns nil. Until then, and after an error or a

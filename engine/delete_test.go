@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -26,10 +27,7 @@ func ids(t testing.TB, db *DB) (all []string) {
 
 func storedEntry(t testing.TB, db *DB, id string) entry {
 	t.Helper()
-	e, err := lookupOf(context.Background(), db, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(lookupOf(context.Background(), db, id))(t)
 	return e
 }
 
@@ -72,24 +70,18 @@ func TestDeleteVersion(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, flushed %t", c.name, flushed), func(t *testing.T) {
 				path := fmt.Sprintf("/%d-%t", i, flushed)
 				db, err := Create(path, opts)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				put(t, db, "a", 1)
 				first := storedEntry(t, db, "a").Seq
 				put(t, db, "a", 2)
 				put(t, db, "c", 3)
 				if flushed {
-					if err := db.Flush(ctx); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, db.Flush(ctx))
 				}
 				var b Batch
 				c.fill(&b, first, storedEntry(t, db, "a").Seq)
 				before := db.Metrics()
-				if err := db.Apply(ctx, &b); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Apply(ctx, &b))
 				after := db.Metrics()
 				if n := b.Deleted(); n != c.deleted || after.Deletes-before.Deletes != int64(n) {
 					t.Errorf("deleted %d, counted %d, want %d", n, after.Deletes-before.Deletes, c.deleted)
@@ -98,9 +90,7 @@ func TestDeleteVersion(t *testing.T) {
 					t.Errorf("deletes without effect wrote %d bytes to the log", after.WALBytes-before.WALBytes)
 				}
 				equal(t, "left", ids(t, db), c.left)
-				if err := db.Close(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Close())
 				if db, err = Open(path, opts); err != nil {
 					t.Fatal(err)
 				}
@@ -157,9 +147,7 @@ func TestPruneSparesNewer(t *testing.T) {
 	for d := range documents {
 		b.Put(Doc{ID: fmt.Sprint(d), Fingerprints: []Fingerprint{{uint64(1)}}, Time: old})
 	}
-	if err := db.Apply(ctx, &b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Apply(ctx, &b))
 	var acked []string
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -177,10 +165,7 @@ func TestPruneSparesNewer(t *testing.T) {
 	})
 	pruned := 0
 	for range 3 {
-		n, err := db.Prune(ctx, time.Now().Add(-30*time.Minute), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(db.Prune(ctx, time.Now().Add(-30*time.Minute), nil))(t)
 		pruned += n
 	}
 	wg.Wait()
@@ -305,9 +290,7 @@ func TestDeleteVersionRaces(t *testing.T) {
 	path := t.TempDir() + "/x.simdb"
 	opts := &Options{NoSketch: true, NoSync: true, MemtableBytes: 100_000}
 	db, err := Create(path, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	v := &versionRace{db: db, deleted: map[version]int{}}
 	v.left.Store(deletes)
 	stop := time.AfterFunc(limit, func() { v.left.Store(0) })
@@ -361,14 +344,10 @@ func TestDeleteVersionRaces(t *testing.T) {
 		}
 	}
 	check("at the end")
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	if db, err = Open(path, opts); err != nil {
 		t.Fatal(err)
 	}
 	check("reopened")
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -20,10 +21,7 @@ import (
 func TestFailedCatalogPoisons(t *testing.T) {
 	ctx := context.Background()
 	faulty := vfstest.NewFaulty(vfstest.NewMem(hostDir(t)), nil)
-	db, err := Create("/db", &Options{fs: faulty})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(Create("/db", &Options{fs: faulty}))(t)
 	defer db.Close()
 	put(t, db, "a", 1)
 	faulty.SetInject(func(op vfstest.Op) error {
@@ -57,17 +55,10 @@ func TestMergedTablesAreRemoved(t *testing.T) {
 	}
 	for i := range 3 {
 		put(t, db, string(rune('a'+i)), uint64(i))
-		if err := db.Flush(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Flush(ctx))
 	}
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Compact(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(db.Snapshot())(t)
+	must.Do(t, db.Compact(ctx, nil))
 	tables(4)
 	s.Close()
 	tables(1)
@@ -79,19 +70,12 @@ func TestDamagedIngest(t *testing.T) {
 	db, _ := create4test(t, nil)
 	for i := range 20 {
 		err := db.Put(ctx, Doc{ID: string(rune('a' + i)), Text: strings.Repeat("some text ", 5+i), Fields: []byte(`{"f":1}`)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	dir := t.TempDir()
 	packed := filepath.Join(dir, "p.sst")
-	if err := db.Pack(ctx, packed, nil); err != nil {
-		t.Fatal(err)
-	}
-	whole, err := os.ReadFile(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Pack(ctx, packed, nil))
+	whole := must.Get(os.ReadFile(packed))(t)
 	refused := 0
 	for at := 3; at < len(whole); at += 1 + len(whole)/60 {
 		damaged := append([]byte(nil), whole...)
@@ -136,9 +120,7 @@ func TestKilledThenCut(t *testing.T) {
 	document := func(n int) Doc { return Doc{ID: fmt.Sprint(n), Fingerprints: []Fingerprint{{uint64(n)}}} }
 	for range 3 {
 		db, err := Open("/db", &Options{fs: fs, DisableAutoCompaction: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, step := range []func() error{
 			nil, nil, func() error { return db.Flush(ctx) }, nil, func() error { return db.Compact(ctx, nil) }, nil, db.Close,
 		} {
@@ -147,9 +129,7 @@ func TestKilledThenCut(t *testing.T) {
 			} else if err = db.Put(ctx, document(int(acked.Load()))); err == nil {
 				acked.Add(1)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 		}
 	}
 	for op, st := range states {
@@ -186,9 +166,7 @@ func TestKilledThenCut(t *testing.T) {
 						t.Fatalf("%s: a later document: %v", what, err)
 					}
 				}
-				if err := db.Close(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Close())
 				after.Discard()
 			}
 		}
@@ -210,9 +188,7 @@ func TestRotatedLogIsSafe(t *testing.T) {
 		return nil
 	})
 	db := open4test(t, "/db", &Options{fs: fs, NoSync: true})
-	if err := errors.Join(db.Put(ctx, Doc{ID: "x", Text: "one two three"}), db.Flush(ctx), db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(db.Put(ctx, Doc{ID: "x", Text: "one two three"}), db.Flush(ctx), db.Close()))
 	db = open4test(t, "/db", &Options{fs: after, MustExist: true})
 	if _, err := lookupOf(ctx, db, "x"); err != nil {
 		t.Error(err)

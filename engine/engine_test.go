@@ -13,24 +13,20 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/must"
 )
 
 func create4test(t testing.TB, o *Options) (*DB, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.simdb")
-	db, err := Create(path, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(Create(path, o))(t)
 	t.Cleanup(func() { db.Close() })
 	return db, path
 }
 
 func put(t testing.TB, db *DB, id string, fp uint64) {
 	t.Helper()
-	if err := db.Put(context.Background(), Doc{ID: id, Fingerprints: []Fingerprint{{fp}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Put(context.Background(), Doc{ID: id, Fingerprints: []Fingerprint{{fp}}}))
 }
 
 // TestPutNovelKeepsOne submits near-duplicates from many goroutines: exactly one document of each
@@ -83,12 +79,8 @@ func TestPutNovelKeepsOne(t *testing.T) {
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text")
-	if err := os.WriteFile(text, []byte("just some text\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Join(dir, "folder", "sub"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(text, []byte("just some text\n"), 0o666))
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "folder", "sub"), 0o777))
 	db, path := create4test(t, nil)
 	put(t, db, "a", 1)
 	for _, c := range []struct {
@@ -116,9 +108,7 @@ func TestOpenErrors(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "none")); err == nil {
 		t.Error("a database was created by an Open that must not")
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	if err := db.Close(); err != nil {
 		t.Errorf("second Close: %v", err)
 	}
@@ -188,9 +178,7 @@ func TestRoundTrip(t *testing.T) {
 		ID: "a\x00\xff", Text: "Some text, ünïcode and 漢字", Fields: []byte(`{"n":12345678901234567890,"s":"x"}`),
 		Time: time.Date(2001, 2, 3, 4, 5, 6, 789000, time.UTC),
 	}
-	if err := db.Put(ctx, want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Put(ctx, want))
 	fp, _ := fingerprintOf(db, want.Text)
 	check := func(stage string) {
 		t.Helper()
@@ -201,13 +189,9 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 	check("memtable")
-	if err := db.Flush(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Flush(ctx))
 	check("table")
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	var err error
 	if db, err = Open(path, nil); err != nil {
 		t.Fatal(err)
@@ -220,18 +204,11 @@ func TestRoundTrip(t *testing.T) {
 // tables may accumulate.
 func TestManyShortRuns(t *testing.T) {
 	db, path := create4test(t, nil)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	for i := range 40 {
-		db, err := Open(path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := must.Get(Open(path, nil))(t)
 		put(t, db, fmt.Sprint(i), uint64(i))
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Close())
 	}
 	names, err := os.ReadDir(path)
 	if err != nil || len(names) > 20 {
@@ -252,27 +229,16 @@ func TestDeletesAlone(t *testing.T) {
 	ctx := context.Background()
 	flushes := make(chan Event, 1000)
 	db, _ := create4test(t, &Options{MemtableBytes: 20000, NoSync: true, DisableAutoCompaction: true, OnEvent: func(e Event) { flushes <- e }})
-	l, err := db.NewLoader(ctx, &LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(db.NewLoader(ctx, &LoadOptions{}))(t)
 	const n = 2000
 	for i := range n {
-		if err := l.Add(Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{uint64(i)}}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Add(Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{uint64(i)}}}))
 	}
-	if _, err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(l.Close())(t)
 	for i := range n {
-		if err := db.Delete(ctx, fmt.Sprint(i)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Delete(ctx, fmt.Sprint(i)))
 	}
-	if err := db.Flush(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Flush(ctx))
 	if len(flushes) < 5 {
 		t.Errorf("%d flushes", len(flushes))
 	}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -471,18 +472,10 @@ func kinds(t *testing.T, more int) []kind {
 		u := using{ctx: t.Context(), o: k.o, step: func() {}}
 		u.o.fs = k.mem
 		for _, path := range []string{"/other", "/db"} {
-			var err error
-			if u.db, err = Open(path, &u.o); err != nil {
-				t.Fatal(err)
-			}
-			must := func(err error) {
-				if err != nil {
-					t.Fatalf("%s: %v", k.name, err)
-				}
-			}
+			u.db = must.Get(Open(path, &u.o))(t)
 			if path == "/other" {
-				must(errors.Join(u.db.Put(u.ctx, u.doc("c", 20)), u.db.Put(u.ctx, u.doc("p", 21)), u.db.SetAllowed(u.ctx, true, Pair{A: "c", B: "p"})))
-				must(errors.Join(u.db.Pack(u.ctx, "/packed.sst", nil), u.db.Close()))
+				must.Do(t, errors.Join(u.db.Put(u.ctx, u.doc("c", 20)), u.db.Put(u.ctx, u.doc("p", 21)), u.db.SetAllowed(u.ctx, true, Pair{A: "c", B: "p"})))
+				must.Do(t, errors.Join(u.db.Pack(u.ctx, "/packed.sst", nil), u.db.Close()))
 				continue
 			}
 			for i := range more {
@@ -491,15 +484,15 @@ func kinds(t *testing.T, more int) []kind {
 				for j := range 20 {
 					d.Text += fmt.Sprint(" ", (i+1)*7919*(j+1)*(j+3)%10007)
 				}
-				must(u.db.Put(u.ctx, d))
+				must.Do(t, u.db.Put(u.ctx, d))
 			}
 			for n, id := range []string{"a", "b", "c", "d", "e", "f", "c", "d", "g", "h", "i", "d", "e", "j", "k"} {
-				must(u.db.Put(u.ctx, u.doc(id, n)))
+				must.Do(t, u.db.Put(u.ctx, u.doc(id, n)))
 				if n == 5 || n == 10 {
-					must(errors.Join(u.db.Delete(u.ctx, []string{"b", "g"}[n/10]), u.db.Flush(u.ctx)))
+					must.Do(t, errors.Join(u.db.Delete(u.ctx, []string{"b", "g"}[n/10]), u.db.Flush(u.ctx)))
 				}
 			}
-			must(errors.Join(u.db.Delete(u.ctx, "h"), u.db.SetAllowed(u.ctx, true, Pair{A: "a", B: "b"}, Pair{A: "e", B: "k"}), u.db.Close()))
+			must.Do(t, errors.Join(u.db.Delete(u.ctx, "h"), u.db.SetAllowed(u.ctx, true, Pair{A: "a", B: "b"}, Pair{A: "e", B: "k"}), u.db.Close()))
 		}
 	}
 	return all
@@ -724,9 +717,7 @@ func uncorrupt(err error) error {
 func TestPublishedTableStays(t *testing.T) {
 	db, path := create4test(t, nil)
 	put(t, db, "a", 1)
-	if err := db.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Flush(t.Context()))
 	table := snapshot4test(t, db).v.Version.Parts[0].Table
 	if err := db.s.Drop(table); err != nil {
 		t.Error(err)
@@ -787,10 +778,7 @@ func TestUses(t *testing.T) {
 // return undamaged data, or report damage.
 func TestPageUnreadable(t *testing.T) {
 	for _, k := range kinds(t, 150) {
-		names, err := k.mem.List("/db")
-		if err != nil {
-			t.Fatal(err)
-		}
+		names := must.Get(k.mem.List("/db"))(t)
 		wants := make([]ran, len(uses))
 		for i := range uses {
 			wants[i], _, _, _ = k.undisturbed(t, &uses[i])
@@ -800,10 +788,7 @@ func TestPageUnreadable(t *testing.T) {
 			if !strings.HasSuffix(name, ".sst") {
 				continue
 			}
-			info, err := k.mem.Stat("/db/" + name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			info := must.Get(k.mem.Stat("/db/" + name))(t)
 			const step = 1024 // tables must start at a multiple of 64
 			for n := range cases.Of(int(info.Size/step) - 7) {
 				for i := range uses {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/token"
 )
 
@@ -144,27 +145,19 @@ func TestFeatures(t *testing.T) {
 			sets, numbers := map[string]weightedSet{}, map[string]int{}
 			for i, d := range docs {
 				sets[d.ID] = numbered(numbers, c.naive(d.Text))
-				if err := db.Put(ctx, Doc{ID: d.ID, Text: c.text(d.Text)}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Put(ctx, Doc{ID: d.ID, Text: c.text(d.Text)}))
 				if i == len(docs)/2 {
-					if err := db.Flush(ctx); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, db.Flush(ctx))
 				}
 			}
 			params := db.Options()
 			checkFeatures(t, db, sets)
-			if err := errors.Join(db.Compact(ctx, nil), db.Close()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(db.Compact(ctx, nil), db.Close()))
 			if _, err := Open(path, &Options{Shingle: 9, Features: Features{Unit: "words", MinWords: 3}}); !errors.Is(err, ErrParams) {
 				t.Fatalf("opened with other features: %v", err)
 			}
 			db, err := Open(path, &c.options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			defer db.Close()
 			if got := db.Options(); !reflect.DeepEqual(got, params) || got.Features.Describe() == "" {
 				t.Fatalf("parameters %+v became %+v", params, got)
@@ -211,9 +204,7 @@ func checkQueries(t *testing.T, db *DB, d Doc, text string) {
 	for _, q := range []Doc{{Text: text}, {ID: d.ID}} {
 		first := ""
 		for m, err := range db.Search(t.Context(), q, Jaccard(0.7), nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if first += m.ID; m.Score == 1 {
 				break
 			}
@@ -236,13 +227,8 @@ func checkElsewhere(t *testing.T, db *DB) {
 	ctx := context.Background()
 	dir := t.TempDir()
 	packed := filepath.Join(dir, "x.sst")
-	if err := db.Pack(ctx, packed, nil); err != nil {
-		t.Fatal(err)
-	}
-	single, err := Open(packed, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Pack(ctx, packed, nil))
+	single := must.Get(Open(packed, nil))(t)
 	if got, want := single.Options().Features, db.Options().Features; !reflect.DeepEqual(got, want) {
 		t.Errorf("features %+v became %+v", want, got)
 	}
@@ -252,15 +238,9 @@ func checkElsewhere(t *testing.T, db *DB) {
 		t.Errorf("ingested by a database with other features: %v", err)
 	}
 	saved, damaged := filepath.Join(dir, "saved"), filepath.Join(dir, "damaged")
-	if err := os.CopyFS(damaged, os.DirFS(db.Metrics().Path)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(damaged, "CATALOG")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Recover(ctx, damaged, saved, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(damaged, os.DirFS(db.Metrics().Path)))
+	must.Do(t, os.Remove(filepath.Join(damaged, "CATALOG")))
+	must.Get(Recover(ctx, damaged, saved, nil))(t)
 	again := open4test(t, saved, nil)
 	if got, want := again.Options().Features, db.Options().Features; !reflect.DeepEqual(got, want) {
 		t.Errorf("recovered features %+v, not %+v", got, want)

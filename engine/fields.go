@@ -27,7 +27,7 @@ func (db *DB) Fields(ctx context.Context, r Range, progress func(Progress)) (fie
 	if o.NoText {
 		return nil, 0, fmt.Errorf("the database stores neither texts nor fields: %w", ErrParams)
 	}
-	of, err := read(&db.Reader, func(s *Snapshot) (*jsonfield.Survey, error) { return s.fields(ctx, r, progress) })
+	of, err := read(ctx, &db.Reader, func(s *Snapshot) (*jsonfield.Survey, error) { return s.fields(ctx, r, progress) })
 	if err != nil {
 		return nil, 0, err
 	}

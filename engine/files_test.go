@@ -13,6 +13,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -24,14 +25,9 @@ func TestFolderReplaced(t *testing.T) {
 	parent := t.TempDir()
 	path, moved, other := filepath.Join(parent, "db"), filepath.Join(parent, "moved"), filepath.Join(parent, "other")
 	for _, p := range []string{path, other} {
-		db, err := Create(p, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := must.Get(Create(p, nil))(t)
 		put(t, db, "in "+filepath.Base(p), 1)
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Close())
 	}
 	db := reopen(t, path)
 	if err := errors.Join(os.Rename(path, moved), os.Rename(other, path)); err != nil {
@@ -40,13 +36,9 @@ func TestFolderReplaced(t *testing.T) {
 	before := readFolder(t, path)
 	for i := range 3 {
 		put(t, db, fmt.Sprint(i), uint64(i))
-		if err := db.Flush(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Flush(ctx))
 	}
-	if err := errors.Join(db.Compact(ctx, nil), db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(db.Compact(ctx, nil), db.Close()))
 	if after := readFolder(t, path); !maps.EqualFunc(before, after, slices.Equal) {
 		t.Errorf("the other database has changed: %d files before, %d after", len(before), len(after))
 	}
@@ -79,9 +71,7 @@ func TestPackReplacesNothing(t *testing.T) {
 			t.Skip("no links that lead nowhere can be made here:", err) // Wine
 		}
 	}
-	if err := db.Pack(ctx, packed, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Pack(ctx, packed, nil))
 	if err := db.Pack(ctx, filepath.Join(dir, "dangling.sst"), nil); !errors.Is(err, ErrExists) {
 		t.Errorf("packing through a link that leads nowhere: %v", err)
 	}
@@ -106,9 +96,7 @@ func TestLeftovers(t *testing.T) {
 	ctx := context.Background()
 	db, path := create4test(t, nil)
 	put(t, db, "a", 1)
-	if err := errors.Join(db.Flush(ctx), db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(db.Flush(ctx), db.Close()))
 	var table []byte
 	for name, data := range readFolder(t, path) {
 		if strings.HasSuffix(name, ".sst") {
@@ -126,15 +114,11 @@ func TestLeftovers(t *testing.T) {
 		t.Errorf("orphans: %+v, %v", s.Orphans, err)
 	}
 	put(t, db, "b", 2)
-	if err := db.Flush(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Flush(ctx))
 	if r, err := db.Check(ctx, nil); err != nil || len(r.Problems) > 0 || len(r.Orphans) != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	names := slices.Sorted(maps.Keys(readFolder(t, path)))
 	for _, name := range names {
 		if strings.HasSuffix(name, files.TempSuffix) || name == "000092.sst" || name == "000093.sst" {
@@ -148,28 +132,20 @@ func TestLeftovers(t *testing.T) {
 func TestTableWithoutItsName(t *testing.T) {
 	path := smallDatabase(t)
 	want, err := answers(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	tables, err := filepath.Glob(filepath.Join(path, "*.sst"))
 	if err != nil || len(tables) == 0 {
 		t.Fatal(tables, err)
 	}
 	for _, name := range tables {
-		if err := os.Rename(name, name+files.TempSuffix); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(name, name+files.TempSuffix))
 	}
 	db, err := Open(path, &Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if s, err := db.Stats(); err != nil || len(s.Tables) != len(tables) {
 		t.Errorf("read-only: %+v, %v", s, err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	if got, err := answers(path); err != nil || got != want {
 		t.Fatalf("%v\n%s\nwant %s", err, got, want)
 	}
@@ -273,9 +249,7 @@ func fullDisk(t *testing.T, dir string, fill func(ctx context.Context, db *DB, p
 			db.Close() // may fail because the disk is full
 		}
 		i++
-		if err := os.Remove(ballast); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(ballast))
 		for _, packed := range []string{"*.sst"} {
 			left, _ := filepath.Glob(filepath.Join(dir, packed))
 			for _, name := range left {
@@ -300,9 +274,7 @@ func fullDisk(t *testing.T, dir string, fill func(ctx context.Context, db *DB, p
 			}
 		}
 		acked = keep
-		if err := errors.Join(db.Compact(ctx, nil), db.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(db.Compact(ctx, nil), db.Close()))
 		onlyItsFiles(t, path)
 	}
 	t.Logf("%d times full", full)

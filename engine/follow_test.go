@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -38,7 +39,7 @@ func TestFollow(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	f := &follower{path: filepath.Join(t.TempDir(), "x.simdb"), states: []string{"map[]"}}
-	must(Create(f.path, nil))(t).Close()
+	must.Get(Create(f.path, nil))(t).Close()
 	var wg sync.WaitGroup
 	for i := range 3 {
 		wg.Go(func() {
@@ -201,17 +202,15 @@ func contents(db *DB) (string, error) {
 func TestRefreshAfterErrors(t *testing.T) {
 	put := func(db *DB, id string) {
 		t.Helper()
-		if err := db.Put(t.Context(), Doc{ID: id, Text: strings.Repeat("text of "+id, 1000)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(t.Context(), Doc{ID: id, Text: strings.Repeat("text of "+id, 1000)}))
 	}
 	broken := errors.New("broken")
 	for n, failed := 1, true; failed; n++ {
 		mem := vfstest.NewMem(hostDir(t))
-		db := must(Create("/db", &Options{fs: mem}))(t)
+		db := must.Get(Create("/db", &Options{fs: mem}))(t)
 		put(db, "a")
 		faulty := vfstest.NewFaulty(mem, nil)
-		reader := must(Open("/db", &Options{fs: faulty, ReadOnly: true}))(t)
+		reader := must.Get(Open("/db", &Options{fs: faulty, ReadOnly: true}))(t)
 		for i := range 40 { // more than one read returns
 			put(db, fmt.Sprint("b", i%30))
 		}
@@ -229,16 +228,12 @@ func TestRefreshAfterErrors(t *testing.T) {
 		}
 		faulty.SetInject(nil)
 		for range 2 {
-			if err := reader.Refresh(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, reader.Refresh(t.Context()))
 			if !maps.Equal(textsIn(t, reader), textsIn(t, db)) {
 				t.Errorf("after an error of operation %d it is not what was written", n)
 			}
 		}
-		if err := errors.Join(reader.Close(), db.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(reader.Close(), db.Close()))
 	}
 }
 
@@ -249,33 +244,27 @@ func TestRefreshCutLog(t *testing.T) {
 	var reader *DB
 	write := func(id string) { // simulates a kill: restores the folder to its state before Close
 		t.Helper()
-		db := must(Open(path, &Options{DisableAutoCompaction: true}))(t)
+		db := must.Get(Open(path, &Options{DisableAutoCompaction: true}))(t)
 		// Replayed writes may be flushed in the background, at any moment.
 		until(t, "the flush", db.s.Idle)
 		if reader == nil {
-			reader = must(Open(path, &Options{ReadOnly: true}))(t)
+			reader = must.Get(Open(path, &Options{ReadOnly: true}))(t)
 		}
-		if err := db.Put(t.Context(), Doc{ID: id, Text: strings.Repeat("text of "+id+" ", 1<<19)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(t.Context(), Doc{ID: id, Text: strings.Repeat("text of "+id+" ", 1<<19)}))
 		files := readFolder(t, path)
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Close())
 		for name, data := range files {
 			rewrite(t, filepath.Join(path, name), data)
 		}
 	}
 	cut := func(before int) { // cut the last log, or an earlier one
 		t.Helper()
-		logs := must(filepath.Glob(filepath.Join(path, "*.wal")))(t)
-		for must(os.Stat(logs[len(logs)-1]))(t).Size() <= 48 { // prepared for the next writes
+		logs := must.Get(filepath.Glob(filepath.Join(path, "*.wal")))(t)
+		for must.Get(os.Stat(logs[len(logs)-1]))(t).Size() <= 48 { // prepared for the next writes
 			logs = logs[:len(logs)-1]
 		}
 		name := logs[len(logs)-1-before]
-		if err := os.Truncate(name, must(os.Stat(name))(t).Size()-1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Truncate(name, must.Get(os.Stat(name))(t).Size()-1))
 	}
 	for _, id := range []string{"a", "b", "c"} {
 		write(id)
@@ -298,16 +287,14 @@ func TestRefreshCutLog(t *testing.T) {
 // none.
 func TestSpareLog(t *testing.T) {
 	db, path := create4test(t, &Options{DisableAutoCompaction: true, MemtableBytes: 4000})
-	logs := func(in string) (all []string) { return must(filepath.Glob(filepath.Join(in, "*.wal")))(t) }
+	logs := func(in string) (all []string) { return must.Get(filepath.Glob(filepath.Join(in, "*.wal")))(t) }
 	put(t, db, "a", 1)
 	if n := len(logs(path)); n != 1 {
 		t.Errorf("%d logs after one Put", n)
 	}
-	if err := db.Put(t.Context(), Doc{ID: "b", Text: strings.Repeat("text ", 500)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Put(t.Context(), Doc{ID: "b", Text: strings.Repeat("text ", 500)}))
 	until(t, "a log is prepared", func() bool { return len(logs(path)) == 2 })
-	reader := must(Open(path, &Options{ReadOnly: true}))(t)
+	reader := must.Get(Open(path, &Options{ReadOnly: true}))(t)
 	defer reader.Close()
 	put(t, db, "c", 2)
 	if err := reader.Refresh(t.Context()); err != nil || len(textsIn(t, reader)) != 3 {
@@ -324,12 +311,12 @@ func TestSpareLog(t *testing.T) {
 	if err := db.Close(); err != nil || len(logs(path)) != 1 {
 		t.Errorf("%d logs after Close, %v", len(logs(path)), err)
 	}
-	again := must(Open(killed, nil))(t)
+	again := must.Get(Open(killed, nil))(t)
 	put(t, again, "d", 3)
 	if n := len(textsIn(t, again)); n != 4 || again.Close() != nil {
 		t.Errorf("%d documents after a kill", n)
 	}
-	again = must(Open(killed, nil))(t)
+	again = must.Get(Open(killed, nil))(t)
 	if n := len(textsIn(t, again)); n != 4 || again.Close() != nil {
 		t.Errorf("%d documents after a kill and Close", n)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -35,9 +36,7 @@ func fullContinues(t *testing.T, limit int, noSync bool) (full int) {
 	defer mem.Discard()
 	opts := Options{NoSketch: true, NoSync: noSync, MemtableBytes: 4000, policy: eager, fs: mem}
 	db, err := Open("/db", &opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	mem.SetLimit(limit)
 	var acked, tried sync.Map
 	next := 0
@@ -90,12 +89,8 @@ func fullContinues(t *testing.T, limit int, noSync bool) (full int) {
 	}
 	allThere()
 	mem.SetLimit(0)
-	if err := db.Flush(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Flush(ctx))
+	must.Do(t, db.Close())
 	if db, err = Open("/db", &opts); err != nil {
 		t.Fatal(err)
 	}
@@ -103,9 +98,7 @@ func fullContinues(t *testing.T, limit int, noSync bool) (full int) {
 	if r, err := db.Check(ctx, nil); err != nil || len(r.Problems) > 0 {
 		t.Errorf("limit %d: %+v, %v", limit, r, err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	names, err := mem.List("/db")
 	for _, name := range names {
 		if strings.HasSuffix(name, files.TempSuffix) || strings.HasSuffix(name, files.OrphanSuffix) {
@@ -130,15 +123,11 @@ func TestMergeGivesWay(t *testing.T) {
 		defer mem.Discard()
 		opts := Options{NoText: true, NoSketch: true, policy: eager, fs: mem, DisableAutoCompaction: true}
 		db, err := Open("/db", &opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for i := range 2 {
 			loadTable(t, db, 80_000*i, 80_000*(i+1))
 		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Close())
 		opts.DisableAutoCompaction, opts.CompactionRate = compact, 3_000_000
 		var merged atomic.Int64
 		opts.OnEvent = func(e Event) {
@@ -166,9 +155,7 @@ func TestMergeGivesWay(t *testing.T) {
 		})
 		db.SetCompactionRate(1) // this holds the merge
 		mem.SetLimit(mem.Used())
-		if err := db.Put(ctx, Doc{ID: "second", Fingerprints: []Fingerprint{{uint64(2)}}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(ctx, Doc{ID: "second", Fingerprints: []Fingerprint{{uint64(2)}}}))
 		if compact {
 			if err := <-compacted; !errors.Is(err, syscall.ENOSPC) || errors.Is(err, ErrFailed) {
 				t.Errorf("compact: %v", err)
@@ -202,13 +189,9 @@ func TestRotationFindsNoSpace(t *testing.T) {
 		defer mem.Discard()
 		opts := Options{NoSketch: true, NoSync: noSync, fs: mem}
 		db, err := Open("/db", &opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for i := range 3 {
-			if err := db.Put(ctx, smallDoc(fmt.Sprint("before-", i))); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Put(ctx, smallDoc(fmt.Sprint("before-", i))))
 			mem.SetLimit(mem.Used())
 			if err := db.Flush(ctx); !errors.Is(err, syscall.ENOSPC) || errors.Is(err, ErrFailed) {
 				t.Errorf("no sync %v: a flush without space: %v", noSync, err)
@@ -218,9 +201,7 @@ func TestRotationFindsNoSpace(t *testing.T) {
 				t.Fatalf("no sync %v: with space: %v", noSync, err)
 			}
 		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Close())
 		if db, err = Open("/db", &opts); err != nil {
 			t.Fatal(err)
 		}
@@ -231,8 +212,6 @@ func TestRotationFindsNoSpace(t *testing.T) {
 				}
 			}
 		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Close())
 	}
 }

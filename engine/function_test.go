@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // byLength yields the words of a text, each with the square root of its length as weight. A word that
@@ -75,13 +77,9 @@ func TestFunction(t *testing.T) {
 	}
 	texts["same 1"], texts["same 2"] = "aa bb aa !", "! bb  aa\naa ?"
 	for i, id := range slices.Sorted(maps.Keys(texts)) {
-		if err := db.Put(ctx, Doc{ID: id, Text: texts[id]}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(ctx, Doc{ID: id, Text: texts[id]}))
 		if i == 100 { // some documents stay in the memtable
-			if err := db.Compact(ctx, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Compact(ctx, nil))
 		}
 	}
 	compare := func(db *DB) {
@@ -107,7 +105,7 @@ func TestFunction(t *testing.T) {
 		if near := collect(t, db.Search(ctx, Doc{ID: "same 1"}, Near(0), nil)); rows < 30 || !slices.Contains(near, Match{ID: "same 2"}) {
 			t.Errorf("%d rows; at distance 0: %v", rows, near)
 		}
-		if r := must(db.Check(ctx, nil))(t); len(r.Problems) > 0 {
+		if r := must.Get(db.Check(ctx, nil))(t); len(r.Problems) > 0 {
 			t.Errorf("check: %v", r.Problems)
 		}
 	}
@@ -124,30 +122,24 @@ func TestFunction(t *testing.T) {
 			t.Errorf("opened with %s: %v", what, err)
 		}
 	}
-	if err := db.Compact(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	db = must(Open(path, &Options{NoSync: true, Features: own}))(t)
+	must.Do(t, db.Compact(ctx, nil))
+	must.Do(t, db.Close())
+	db = must.Get(Open(path, &Options{NoSync: true, Features: own}))(t)
 	compare(db)
 	like := db.Options()
 	if f := like.Features; f.Function != "length" || f.Compute == nil || f.Unit != "function" {
 		t.Errorf("options %+v", f)
 	}
 	packed := filepath.Join(t.TempDir(), "packed.sst")
-	if err := db.Pack(ctx, packed, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Pack(ctx, packed, nil))
 	db.Close()
-	one := must(Open(packed, &Options{Features: own}))(t)
+	one := must.Get(Open(packed, &Options{Features: own}))(t)
 	compare(one)
 	one.Close()
 	if _, err := Open(packed, nil); !errors.Is(err, ErrParams) {
 		t.Errorf("a table opened without the function: %v", err)
 	}
-	set := must(OpenSet([]string{packed, path}, &Options{Features: own}))(t)
+	set := must.Get(OpenSet([]string{packed, path}, &Options{Features: own}))(t)
 	compare(set)
 	set.Close()
 	recoverFunction(t, path, own, compare)
@@ -168,14 +160,12 @@ func recoverFunction(t *testing.T, path string, own Features, compare func(*DB))
 	for _, damage := range []bool{false, true} {
 		to := filepath.Join(t.TempDir(), "recovered")
 		if damage {
-			tables := must(filepath.Glob(filepath.Join(path, "*.sst")))(t)
-			data := must(os.ReadFile(tables[0]))(t)
+			tables := must.Get(filepath.Glob(filepath.Join(path, "*.sst")))(t)
+			data := must.Get(os.ReadFile(tables[0]))(t)
 			for i := range 64 {
 				data[len(data)/2+i] ^= 0xff
 			}
-			if err := os.WriteFile(tables[0], data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(tables[0], data, 0o600))
 		}
 		if _, err := Recover(t.Context(), path, to, nil); !errors.Is(err, ErrParams) {
 			t.Fatalf("recovered without the function, damaged %v: %v", damage, err)
@@ -184,11 +174,11 @@ func recoverFunction(t *testing.T, path string, own Features, compare func(*DB))
 		if err != nil || !damage && r.Lost > 0 {
 			t.Fatalf("recovered: %+v, %v", r, err)
 		}
-		db := must(Open(to, &Options{NoSync: true, Features: own}))(t)
+		db := must.Get(Open(to, &Options{NoSync: true, Features: own}))(t)
 		if !damage {
 			compare(db)
 		}
-		if r := must(db.Check(t.Context(), nil))(t); len(r.Problems) > 0 {
+		if r := must.Get(db.Check(t.Context(), nil))(t); len(r.Problems) > 0 {
 			t.Errorf("check of the recovered database: %v", r.Problems)
 		}
 		db.Close()

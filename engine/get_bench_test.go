@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // valuesDB is a database of n documents, put in random order and compacted: of about 60 bytes of
@@ -22,9 +24,7 @@ func valuesDB(b *testing.B, n int, texts bool, o Options) *DB {
 	db, err := Open(path, &o)
 	if err != nil {
 		db, err = Create(path, &Options{NoSync: true, NoSketch: true})
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 		rng := rand.New(rand.NewPCG(1, 2))
 		words := make([]string, 2000)
 		for i := range words {
@@ -45,15 +45,11 @@ func valuesDB(b *testing.B, n int, texts bool, o Options) *DB {
 			}
 			batch.Put(d)
 			if i%1000 == 999 || i == n-1 {
-				if err := db.Apply(context.Background(), &batch); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, db.Apply(context.Background(), &batch))
 				batch = Batch{}
 			}
 		}
-		if err := db.Compact(context.Background(), nil); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, db.Compact(context.Background(), nil))
 		st, _ := db.Stats()
 		b.Logf("%d %s: %v of processor time, %.2f bytes each", n, kind, cpuTime(b)-cpu, float64(st.DiskBytes)/float64(n))
 		db.Close()
@@ -87,9 +83,7 @@ func BenchmarkGet(b *testing.B) {
 				ids[i] = valueID(rng.IntN(c.n))
 			}
 			get := func(id string) {
-				if _, err := db.Get(ctx, id); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(db.Get(ctx, id))(b)
 			}
 			for i := range c.n {
 				get(valueID(i))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/search"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -44,11 +45,11 @@ func with[S asked, T any](x S, fn func(*Snapshot) (T, error)) (T, error) {
 	if s, ok := any(x).(*Snapshot); ok {
 		return fn(s)
 	}
-	return read(&any(x).(*DB).Reader, fn)
+	return read(context.Background(), &any(x).(*DB).Reader, fn)
 }
 
 func searchBatch(ctx context.Context, db *DB, docs []Doc, by Criterion) iter.Seq2[Match, error] {
-	return each(&db.Reader, func(s *Snapshot) iter.Seq2[Match, error] { return s.SearchBatch(ctx, docs, by, nil) })
+	return each(ctx, &db.Reader, func(s *Snapshot) iter.Seq2[Match, error] { return s.SearchBatch(ctx, docs, by, nil) })
 }
 
 func entriesOf(ctx context.Context, db *DB, f Range) iter.Seq2[entry, error] {
@@ -75,7 +76,7 @@ func lookupOf(ctx context.Context, db *DB, id string) (entry, error) {
 }
 
 func allowed(db *DB) iter.Seq[Pair] {
-	pairs, _ := read(&db.Reader, func(s *Snapshot) ([]Pair, error) { return slices.Collect(s.Allowed()), nil })
+	pairs, _ := read(context.Background(), &db.Reader, func(s *Snapshot) ([]Pair, error) { return slices.Collect(s.Allowed()), nil })
 	return slices.Values(pairs)
 }
 
@@ -103,7 +104,7 @@ func countClusters[S asked](ctx context.Context, x S, by Criterion, o ClusterOpt
 
 // anyOf is Any by the code path for many documents, even for one.
 func anyOf(ctx context.Context, db *DB, docs []Doc, by Criterion) ([]bool, error) {
-	return read(&db.Reader, func(s *Snapshot) ([]bool, error) {
+	return read(ctx, &db.Reader, func(s *Snapshot) ([]bool, error) {
 		if len(docs) != 1 {
 			known, _, err := s.Any(ctx, docs, by, &SearchOptions{Unordered: true})
 			return known, err
@@ -136,10 +137,7 @@ func bestMatch(ctx context.Context, s *Snapshot, doc Doc, by Criterion) (Match, 
 // snapshot4test returns a snapshot of a database, which is closed when the test ends.
 func snapshot4test(t testing.TB, db *DB) *Snapshot {
 	t.Helper()
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(db.Snapshot())(t)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -147,10 +145,7 @@ func snapshot4test(t testing.TB, db *DB) *Snapshot {
 // open4test opens a database, which is closed when the test ends.
 func open4test(t testing.TB, path string, o *Options) *DB {
 	t.Helper()
-	db, err := Open(path, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(Open(path, o))(t)
 	t.Cleanup(func() { db.Close() })
 	return db
 }

@@ -5,27 +5,21 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 func TestIdentify(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	db, err := Create(at("x.simdb"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	put(t, db, "a", 7)
-	if err := db.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Flush(t.Context()))
 	put(t, db, "b", 7)
-	if err := db.Pack(t.Context(), at("packed"), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Pack(t.Context(), at("packed"), nil))
 	put(t, db, "c", 7)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	copied := func(pattern, to string, cut int) {
 		names, err := filepath.Glob(at(pattern))
 		if err != nil || len(names) == 0 {
@@ -35,9 +29,7 @@ func TestIdentify(t *testing.T) {
 		if err == nil {
 			err = os.WriteFile(at(to), b[cut:], 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	copied("x.simdb/CATALOG", "catalog", 0)
 	copied("x.simdb/*.wal", "log", 0)
@@ -47,14 +39,10 @@ func TestIdentify(t *testing.T) {
 		os.WriteFile(at("empty"), nil, 0o600), os.WriteFile(at("text"), []byte("text"), 0o600),
 		os.MkdirAll(at("damaged"), 0o700), os.WriteFile(at("damaged/000001.sst"), nil, 0o600),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	many := Identifier()
-	if err := os.Mkdir(at("new.simdb"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(at("new.simdb"), 0o700))
 	if what, err := many(at("new.simdb/x")); what != "" || err != nil {
 		t.Fatal(what, err)
 	}
@@ -78,9 +66,7 @@ func TestIdentify(t *testing.T) {
 	if db, err = Create(at("new.simdb"), nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	if what, err := many(at("new.simdb/x")); !strings.HasPrefix(what, "a file of the database") || err != nil {
 		t.Errorf("a file of a new database is %q, %v", what, err)
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestIndexStays checks that the index of fields is a parameter of the database: every operation
@@ -17,9 +19,7 @@ func TestIndexStays(t *testing.T) {
 	dir := t.TempDir()
 	o := &Options{NoSketch: true, NoSync: true, Index: []string{"meta.lang", "fields.'a,b'"}}
 	db, err := Create(filepath.Join(dir, "a.simdb"), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	doc := func(i int) Doc {
 		return Doc{ID: fmt.Sprintf("d%04d", i), Text: fmt.Sprint("text ", i), Fields: json.RawMessage(fmt.Sprintf(`{"meta":{"lang":"l%d"},"a,b":%d}`, i%50, i))}
 	}
@@ -61,13 +61,9 @@ func TestIndexStays(t *testing.T) {
 		}
 	}
 	for i := range 500 {
-		if err := db.Put(ctx, doc(i)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(ctx, doc(i)))
 	}
-	if err := db.Flush(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Flush(ctx))
 	l, err := db.NewLoader(ctx, nil)
 	for i := 500; i < 1000 && err == nil; i++ {
 		err = l.Add(doc(i))
@@ -84,9 +80,7 @@ func TestIndexStays(t *testing.T) {
 	if err = errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Recover(ctx, filepath.Join(dir, "a.simdb"), filepath.Join(dir, "recovered.simdb"), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Recover(ctx, filepath.Join(dir, "a.simdb"), filepath.Join(dir, "recovered.simdb"), nil))(t)
 	for _, name := range []string{"a.simdb", "a.sst", "backup.simdb", "recovered.simdb"} {
 		db, err := Open(filepath.Join(dir, name), &Options{MustExist: true, Index: []string{" meta.lang,fields.'a,b'"}})
 		check(name, db, err)
@@ -103,9 +97,7 @@ func TestIndexStays(t *testing.T) {
 		err   error
 	}{{"meta.lang,fields.'a,b'", nil}, {"", ErrParams}} {
 		db, err := Create(filepath.Join(dir, fmt.Sprint(copied.err, ".simdb")), &Options{NoSketch: true, Index: []string{copied.index}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if err = db.Ingest(ctx, filepath.Join(dir, "a.sst")); !errors.Is(err, copied.err) {
 			t.Error(err)
 		} else if err == nil {
@@ -138,14 +130,10 @@ func TestIndexErrors(t *testing.T) {
 func BenchmarkIndex(b *testing.B) {
 	n := benchSize()
 	db, err := Create(filepath.Join(b.TempDir(), "x.simdb"), &Options{NoSketch: true, Index: []string{"lang", "url"}})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	defer db.Close()
 	recent, err := Create(filepath.Join(b.TempDir(), "recent.simdb"), &Options{NoSketch: true, Index: []string{"lang", "url"}, NoSync: true})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	defer recent.Close()
 	l, err := db.NewLoader(b.Context(), nil)
 	url := func(i int) string { return fmt.Sprintf("https://www.host-%d.example/%d/%d.html", i%5000, 2000+i%7, i) }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/corpora"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
@@ -97,18 +98,14 @@ func shuffled(docs []Doc, shards int, seed uint64) corpus {
 func loadDocs(t testing.TB, db *DB, docs []Doc, replace bool) LoadStats {
 	t.Helper()
 	l, err := db.NewLoader(context.Background(), &LoadOptions{Replace: replace, MemoryBytes: 200_000, Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, d := range docs {
 		if err := l.Add(d); err != nil && (replace || !errors.Is(err, ErrExists)) {
 			t.Fatal(err)
 		}
 	}
 	stats, err := l.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return stats
 }
 
@@ -118,9 +115,7 @@ func deleteAll(t testing.TB, db *DB, ids []string) {
 	for _, id := range ids {
 		b.Delete(id)
 	}
-	if err := db.Apply(context.Background(), &b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Apply(context.Background(), &b))
 }
 
 // inOrder sorts documents by sequence number, which must be unique.
@@ -144,10 +139,7 @@ func everything(t testing.TB, db *DB) []string {
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	es := collect(t, entriesOf(ctx, db, Range{}))
 	for i, e := range inOrder(t, es) {
-		d, err := db.Get(ctx, e.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(db.Get(ctx, e.ID))(t)
 		say("document %d: %s %s %q %v %v %x", i, d.ID, d.Text, d.Fields, d.Time.UnixMicro(), e.HasFingerprint, e.Fingerprint)
 		if i%7 == 0 {
 			say("near %s: %v", e.ID, collect(t, db.Near(ctx, e.Fingerprint, 8)))
@@ -193,34 +185,22 @@ func TestIngestEqualsLoad(t *testing.T) {
 				db := open(mem, path)
 				loadDocs(t, db, shard, true)
 				loadDocs(t, loaded, shard, true)
-				if err := db.Pack(ctx, path+".sst", nil); err != nil {
-					t.Fatal(err)
-				}
-				if err := ingested.Ingest(ctx, path+".sst"); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Pack(ctx, path+".sst", nil))
+				must.Do(t, ingested.Ingest(ctx, path+".sst"))
 				deleteAll(t, loaded, c.deletes[i])
 				deleteAll(t, ingested, c.deletes[i])
 			}
 			want := everything(t, loaded)
 			equal(t, "ingested", everything(t, ingested), want)
 			equal(t, "after a power cut", everything(t, open(mem.CrashClone(0, 1), "/ingested")), want)
-			if err := ingested.Pack(ctx, "/second.sst", nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, ingested.Pack(ctx, "/second.sst", nil))
 			equal(t, "second pack", everything(t, open(mem, "/second.sst")), want)
 			second := open(mem, "/second")
-			if err := second.Ingest(ctx, "/second.sst"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, second.Ingest(ctx, "/second.sst"))
 			equal(t, "second pack, ingested", everything(t, second), want)
-			if err := ingested.Compact(ctx, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, ingested.Compact(ctx, nil))
 			equal(t, "merged", everything(t, ingested), want)
-			if err := ingested.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, ingested.Close())
 			equal(t, "reopened", everything(t, open(mem, "/ingested")), want)
 		})
 	}
@@ -230,9 +210,7 @@ func TestIngestEqualsLoad(t *testing.T) {
 func tableOf(t *testing.T, path string, params table.Params, seqs ...uint64) {
 	t.Helper()
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w, err := table.NewWriter(f, params, table.WriterOptions{})
 	for i, seq := range seqs {
 		if err == nil {
@@ -242,9 +220,7 @@ func tableOf(t *testing.T, path string, params table.Params, seqs ...uint64) {
 	if err == nil {
 		_, err = w.Close()
 	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, f.Close()))
 }
 
 // TestIngestNumbers ingests tables with arbitrary sequence numbers: the order within each is
@@ -261,9 +237,7 @@ func TestIngestNumbers(t *testing.T) {
 	want := []string{"before"}
 	for _, name := range []string{"zero", "top", "empty", "wide"} {
 		tableOf(t, filepath.Join(dir, name), db.s.Params.ForTable(int64(len(seqs[name]))<<30), seqs[name]...)
-		if err := db.Ingest(ctx, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Ingest(ctx, filepath.Join(dir, name)))
 		order := slices.Sorted(slices.Values(seqs[name]))
 		for _, seq := range order {
 			want = append(want, fmt.Sprint(name, slices.Index(seqs[name], seq)))
@@ -286,27 +260,18 @@ func TestIngestNumbers(t *testing.T) {
 		return ids
 	}
 	equal(t, "order", byNumber(), want)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	db, err := Open(path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer db.Close()
 	equal(t, "order, reopened", byNumber(), want)
-	if err := db.Compact(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Compact(ctx, nil))
 	equal(t, "order, merged", byNumber(), want)
 }
 
 func listed(t *testing.T, dir string) (names []string) {
 	t.Helper()
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(os.ReadDir(dir))(t)
 	for _, f := range files {
 		names = append(names, f.Name())
 	}
@@ -319,18 +284,11 @@ func TestIngestDamaged(t *testing.T) {
 	ctx := context.Background()
 	from, _ := create4test(t, nil)
 	for i := range 50 {
-		if err := from.Put(ctx, Doc{ID: fmt.Sprint(i), Text: strings.Repeat(fmt.Sprintf("some text of %d ", i*i), 20)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, from.Put(ctx, Doc{ID: fmt.Sprint(i), Text: strings.Repeat(fmt.Sprintf("some text of %d ", i*i), 20)}))
 	}
 	packed := filepath.Join(t.TempDir(), "packed.sst")
-	if err := from.Pack(ctx, packed, nil); err != nil {
-		t.Fatal(err)
-	}
-	whole, err := os.ReadFile(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, from.Pack(ctx, packed, nil))
+	whole := must.Get(os.ReadFile(packed))(t)
 	db, path := create4test(t, nil)
 	put(t, db, "7", 7)
 	files := listed(t, path)
@@ -338,9 +296,7 @@ func TestIngestDamaged(t *testing.T) {
 		damaged := slices.Clone(whole)
 		damaged[at] ^= 0x10
 		file := filepath.Join(t.TempDir(), "damaged.sst")
-		if err := os.WriteFile(file, damaged, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, damaged, 0o600))
 		if err := db.Ingest(ctx, file); !errors.Is(err, ErrCorruption) {
 			t.Errorf("byte %d flipped: %v", at, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/minhash"
 )
 
@@ -20,9 +21,7 @@ func TestJaccardBatch(t *testing.T) {
 	m := &textModel{map[string]string{}, map[string]minhash.Sketch{}}
 	for i := range 400 {
 		id, text := fmt.Sprint("d", i%300), randomText(r)
-		if err := db.Put(ctx, Doc{ID: id, Text: text}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(ctx, Doc{ID: id, Text: text}))
 		m.put(db, id, text)
 	}
 	sizes := []int{0, 1, shareDocs, 5*shareDocs + 7, 30 * shareDocs}
@@ -64,9 +63,7 @@ func TestJaccardBatchEnds(t *testing.T) {
 	defer cancel()
 	db, _ := create4test(t, nil)
 	for i := range 300 {
-		if err := db.Put(ctx, Doc{ID: fmt.Sprint("d", i), Text: "the same words in each of them"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(ctx, Doc{ID: fmt.Sprint("d", i), Text: "the same words in each of them"}))
 	}
 	docs := make([]Doc, 20*shareDocs)
 	for i := range docs {

@@ -22,7 +22,7 @@ import (
 // The yielded IDs are substrings of shared blocks of about 16 KiB: clone an ID that must live long.
 // Other errors are as for Near and Jaccard.
 func (r *Reader) Pairs(ctx context.Context, by Criterion, o *SearchOptions) iter.Seq2[Pair, error] {
-	return each(r, func(s *Snapshot) iter.Seq2[Pair, error] { return s.pairs(ctx, by, *cmp.Or(o, &SearchOptions{})) })
+	return each(ctx, r, func(s *Snapshot) iter.Seq2[Pair, error] { return s.pairs(ctx, by, *cmp.Or(o, &SearchOptions{})) })
 }
 
 func (s *Snapshot) pairs(ctx context.Context, by Criterion, o SearchOptions) iter.Seq2[Pair, error] {
@@ -56,7 +56,7 @@ func (s *Snapshot) pairs(ctx context.Context, by Criterion, o SearchOptions) ite
 // CountPairs returns how many pairs Pairs yields, whatever the Limit. Documents with equal
 // fingerprints, or by Jaccard with equal sets, are counted as a group, and no IDs are read.
 func (r *Reader) CountPairs(ctx context.Context, by Criterion, o *SearchOptions) (int64, error) {
-	return read(r, func(s *Snapshot) (int64, error) {
+	return read(ctx, r, func(s *Snapshot) (int64, error) {
 		return cluster.CountPairs(ctx, &s.v, by.in(s.v.Config), progressTo(cmp.Or(o, &SearchOptions{}).Progress))
 	})
 }
@@ -94,7 +94,7 @@ func progressTo(progress func(Progress)) func(view.Progress) {
 // Near and Jaccard.
 func (r *Reader) Clusters(ctx context.Context, by Criterion, o *ClusterOptions) iter.Seq2[Member, error] {
 	o = cmp.Or(o, &ClusterOptions{})
-	return each(r, func(s *Snapshot) iter.Seq2[Member, error] {
+	return each(ctx, r, func(s *Snapshot) iter.Seq2[Member, error] {
 		if o.Of != "" {
 			return s.clusterOf(ctx, by, o)
 		}
@@ -125,7 +125,7 @@ func (r *Reader) CountClusters(ctx context.Context, by Criterion, o *ClusterOpti
 		}
 		return 0, nil
 	}
-	return read(r, func(s *Snapshot) (int64, error) { return cluster.Count(ctx, &s.v, by.in(s.v.Config), o.internal()) })
+	return read(ctx, r, func(s *Snapshot) (int64, error) { return cluster.Count(ctx, &s.v, by.in(s.v.Config), o.internal()) })
 }
 
 // internal converts the options for package cluster.

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestKeeperOfIngested checks that, among the documents of an ingested table, the one that was
@@ -26,14 +28,10 @@ func TestKeeperOfIngested(t *testing.T) {
 		keepers[i/10] = cmp.Or(keepers[i/10], ids[i])
 	}
 	packed := filepath.Join(t.TempDir(), "packed.sst")
-	if err := from.Pack(ctx, packed, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, from.Pack(ctx, packed, nil))
 	db, _ := create4test(t, &Options{NoSketch: true})
 	put(t, db, "other", 0xffff0000ffff0000)
-	if err := db.Ingest(ctx, packed); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Ingest(ctx, packed))
 	for _, stage := range []string{"ingested", "merged"} {
 		for _, mode := range []bool{false, true} {
 			members := collect(t, db.Clusters(ctx, Near(2), &ClusterOptions{Components: mode}))
@@ -46,8 +44,6 @@ func TestKeeperOfIngested(t *testing.T) {
 				}
 			}
 		}
-		if err := db.Compact(ctx, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Compact(ctx, nil))
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -78,9 +79,7 @@ func TestKill(t *testing.T) {
 	}
 	cycles := exhaustive.Size(12, 1000)
 	db, path := create4test(t, nil)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	seed := exhaustive.Seed(t)
 	k := &killer{
 		path: path, r: rand.New(rand.NewPCG(seed, 1)), acked: map[string]uint64{}, maybe: map[string][]uint64{}, died: map[killPoint]int{},
@@ -127,13 +126,8 @@ func (k *killer) cycle(t *testing.T, cycle int) {
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^TestKill$")
 	cmd.Env = append(os.Environ(), killChild+"="+k.path, fmt.Sprintf("SIMDB_TEST_NEXT=%d", k.next), fmt.Sprintf("SIMDB_TEST_POINT=%d", point))
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	most := time.Duration(15+k.r.IntN(60)) * time.Millisecond
 	if point >= 0 {
 		most = time.Duration(1+k.r.IntN(3)) * time.Second / 2 // some points are not reached
@@ -179,31 +173,23 @@ func (k *killer) look(t *testing.T) {
 	t.Helper()
 	ctx := context.Background()
 	db, err := Open(k.path, &Options{MustExist: true, MemtableBytes: 10000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	checkKilled(t, db, k.acked, k.maybe)
 	for range k.r.IntN(4) * 10 {
 		var b Batch
 		for _, d := range killBatch(k.next) {
 			b.Put(d)
 		}
-		if err := db.Apply(ctx, &b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Apply(ctx, &b))
 		k.acknowledge(k.next)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	if db, err = Open(k.path, &Options{ReadOnly: true}); err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
 	s, err := db.Stats()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	onlyItsFiles(t, k.path)
 	tables, logs := 0, 0
 	for name := range readFolder(t, k.path) {

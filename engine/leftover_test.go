@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine/internal/store"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -22,17 +23,11 @@ import (
 func TestUnsyncedWritesSurviveKill(t *testing.T) {
 	ctx := context.Background()
 	mem := vfstest.NewMem(hostDir(t))
-	db, err := Create("/db", &Options{fs: mem, NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(Create("/db", &Options{fs: mem, NoSync: true}))(t)
 	defer db.Close()
 	for i := range 5 {
 		put(t, db, fmt.Sprint(i), uint64(i))
-		after, err := Open("/db", &Options{fs: mem.KillClone()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		after := must.Get(Open("/db", &Options{fs: mem.KillClone()}))(t)
 		if n := len(collect(t, entriesOf(ctx, after, Range{}))); n != i+1 {
 			t.Errorf("%d of %d acknowledged documents are left", n, i+1)
 		}
@@ -47,32 +42,19 @@ func TestFlushRemovesAllLogs(t *testing.T) {
 	mem := vfstest.NewMem(hostDir(t))
 	opts := &Options{fs: mem, DisableAutoCompaction: true}
 	logs := func() (names []string) {
-		all, err := mem.List("/db")
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must.Get(mem.List("/db"))(t)
 		return slices.DeleteFunc(all, func(name string) bool { return !strings.HasSuffix(name, ".wal") })
 	}
 	for i := range store.MaxReplayedLogs - 1 {
-		db, err := Open("/db", opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := must.Get(Open("/db", opts))(t)
 		put(t, db, fmt.Sprint(i), uint64(i))
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Close())
 	}
 	if n := len(logs()); n != store.MaxReplayedLogs-1 {
 		t.Fatalf("%d logs before the flush", n)
 	}
-	db, err := Open("/db", opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Flush(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(Open("/db", opts))(t)
+	must.Do(t, db.Flush(context.Background()))
 	if err := db.Close(); err != nil { // logs are removed after waiting callers are notified of the flush
 		t.Fatal(err)
 	}
@@ -104,18 +86,12 @@ func TestFailedCommitKeepsTable(t *testing.T) {
 		mem := vfstest.NewMem(hostDir(t))
 		fs := vfstest.NewFaulty(mem, nil)
 		db, err := Create("/db", &Options{fs: fs, DisableAutoCompaction: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		put(t, db, "a", 1)
-		if err := errors.Join(db.Flush(ctx), db.Pack(ctx, "/p.sst", nil)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(db.Flush(ctx), db.Pack(ctx, "/p.sst", nil)))
 		put(t, db, "b", 2)
 		if verb == "compact" { // so that its flush does not fail
-			if err := db.Flush(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Flush(ctx))
 		}
 		fs.SetInject(func(op vfstest.Op) error {
 			if op.Kind == vfstest.OpCommitted {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // crowdedDB has few fingerprints and few texts, so that most documents have many ties; in tables
@@ -40,14 +41,10 @@ func crowdedDB(t *testing.T, seed uint64, o *Options) *DB {
 		if err == nil && i%130 == 129 && seed%3 > 0 {
 			err = db.Flush(t.Context())
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	if seed%3 == 2 {
-		if err := db.Compact(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Compact(t.Context(), nil))
 	}
 	return db
 }
@@ -71,9 +68,7 @@ func sameSet[T any](t *testing.T, what string, got, want []T) {
 
 func (s *Snapshot) first(t *testing.T) string {
 	for d, err := range s.Range(t.Context(), Range{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return d.ID
 	}
 	panic("no document")

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestLoadKnowsIDs loads without Replace, in many small tables, IDs that are in tables, in the
@@ -25,22 +27,18 @@ func TestLoadKnowsIDs(t *testing.T) {
 		put := func(n int) {
 			for range n {
 				d := Doc{ID: id(), Fingerprints: []Fingerprint{{r.Uint64()}}}
-				if err := db.Put(ctx, d); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Put(ctx, d))
 				stored[d.ID] = true
 			}
 		}
 		put(300)
 		for id := range maps.Clone(stored) {
 			if r.IntN(4) == 0 {
-				if err := db.Delete(ctx, id); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Delete(ctx, id))
 				delete(stored, id)
 			}
 		}
-		l := must(db.NewLoader(ctx, &LoadOptions{MemoryBytes: memory}))(t)
+		l := must.Get(db.NewLoader(ctx, &LoadOptions{MemoryBytes: memory}))(t)
 		added := int64(0)
 		n := 4000
 		if memory > 0 {
@@ -58,16 +56,11 @@ func TestLoadKnowsIDs(t *testing.T) {
 			}
 			if i%400 == 399 { // writes of others count from the next table on
 				put(100)
-				if err := l.l.Flush(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, l.l.Flush())
 			}
 		}
-		st, err := l.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		snap := must(db.Snapshot())(t)
+		st := must.Get(l.Close())(t)
+		snap := must.Get(db.Snapshot())(t)
 		defer snap.Close()
 		n = 0
 		for e, err := range entriesIn(ctx, snap, Range{}) {
@@ -87,11 +80,9 @@ func TestLoadKnowsIDs(t *testing.T) {
 func TestLoadCancelled(t *testing.T) {
 	db, path := create4test(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
-	l := must(db.NewLoader(ctx, &LoadOptions{}))(t)
+	l := must.Get(db.NewLoader(ctx, &LoadOptions{}))(t)
 	for i := range 5000 {
-		if err := l.Add(Doc{ID: fmt.Sprint(i), Text: "some words"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Add(Doc{ID: fmt.Sprint(i), Text: "some words"}))
 	}
 	cancel()
 	if st, err := l.Close(); !errors.Is(err, context.Canceled) || st.Documents != 0 {
@@ -114,20 +105,16 @@ func TestLoadCancelled(t *testing.T) {
 func TestLoadAborted(t *testing.T) {
 	for _, published := range []int{0, 1} {
 		db, path := create4test(t, nil)
-		l := must(db.NewLoader(t.Context(), &LoadOptions{Replace: true, MemoryBytes: 40_000}))(t)
+		l := must.Get(db.NewLoader(t.Context(), &LoadOptions{Replace: true, MemoryBytes: 40_000}))(t)
 		add := func(from, n int) {
 			for i := range n {
-				if err := l.Add(Doc{ID: fmt.Sprint(from + i), Text: strings.Repeat(fmt.Sprintf("some %d words ", i), 30)}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, l.Add(Doc{ID: fmt.Sprint(from + i), Text: strings.Repeat(fmt.Sprintf("some %d words ", i), 30)}))
 			}
 		}
 		want := int64(0)
 		if published > 0 {
 			add(0, 10)
-			if err := l.l.Flush(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, l.l.Flush())
 			want = 10
 		}
 		add(100, 40) // less than a table, more than a window
@@ -152,11 +139,9 @@ func TestLoadAborted(t *testing.T) {
 // Close must not wait for them.
 func TestCloseEndsLoad(t *testing.T) {
 	db, _ := create4test(t, nil)
-	l := must(db.NewLoader(t.Context(), &LoadOptions{Replace: true, MemoryBytes: 40_000}))(t)
+	l := must.Get(db.NewLoader(t.Context(), &LoadOptions{Replace: true, MemoryBytes: 40_000}))(t)
 	for i := range 40 {
-		if err := l.Add(Doc{ID: fmt.Sprint(i), Text: strings.Repeat(fmt.Sprintf("some %d words ", i), 30)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Add(Doc{ID: fmt.Sprint(i), Text: strings.Repeat(fmt.Sprintf("some %d words ", i), 30)}))
 	}
 	if err := db.Close(); err != nil {
 		t.Error(err)
@@ -186,20 +171,14 @@ func TestLoadMergesOnce(t *testing.T) {
 				}
 			}
 		}})
-		l := must(db.NewLoader(ctx, &LoadOptions{Replace: true}))(t)
+		l := must.Get(db.NewLoader(ctx, &LoadOptions{Replace: true}))(t)
 		for i := range tables {
 			for j := range 50 {
-				if err := l.Add(Doc{ID: fmt.Sprint(i, " ", j), Fingerprints: []Fingerprint{{uint64(i*j) << 40}}}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, l.Add(Doc{ID: fmt.Sprint(i, " ", j), Fingerprints: []Fingerprint{{uint64(i*j) << 40}}}))
 			}
-			if err := l.l.Flush(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, l.l.Flush())
 			if i == 9 && tables < 16 || i < 9 {
-				if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Compact(ctx, &CompactOptions{Due: true}))
 				mu.Lock()
 				if len(merged) > 0 {
 					t.Errorf("%d tables: %v were merged after %d", tables, merged, i+1)
@@ -207,12 +186,8 @@ func TestLoadMergesOnce(t *testing.T) {
 				mu.Unlock()
 			}
 		}
-		if _, err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(l.Close())(t)
+		must.Do(t, db.Compact(ctx, &CompactOptions{Due: true}))
 		st, err := db.Stats()
 		if err != nil || st.Documents != int64(50*tables) || len(st.Tables) > 3 {
 			t.Fatalf("%d tables: %d documents in %d tables, %v", tables, st.Documents, len(st.Tables), err)

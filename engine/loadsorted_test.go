@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestLoadSorted loads IDs in order, so that tables need not be compared with each other, in many
@@ -19,14 +21,12 @@ func TestLoadSorted(t *testing.T) {
 		want := map[string]uint64{}
 		put := func(id string) {
 			want[id] = r.Uint64()
-			if err := db.Put(ctx, Doc{ID: id, Fingerprints: []Fingerprint{{want[id]}}}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Put(ctx, Doc{ID: id, Fingerprints: []Fingerprint{{want[id]}}}))
 		}
 		for range 20 {
 			put(fmt.Sprint(r.IntN(4000)))
 		}
-		l := must(db.NewLoader(ctx, &LoadOptions{Replace: true}))(t)
+		l := must.Get(db.NewLoader(ctx, &LoadOptions{Replace: true}))(t)
 		replaced, next := int64(0), 0
 		for table := range 45 {
 			if table == 40 {
@@ -38,14 +38,10 @@ func TestLoadSorted(t *testing.T) {
 					replaced++
 				}
 				want[id] = r.Uint64()
-				if err := l.Add(Doc{ID: id, Fingerprints: []Fingerprint{{want[id]}}}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, l.Add(Doc{ID: id, Fingerprints: []Fingerprint{{want[id]}}}))
 				next++
 			}
-			if err := l.l.Flush(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, l.l.Flush())
 			for range r.IntN(4) {
 				if !others {
 					break
@@ -54,16 +50,12 @@ func TestLoadSorted(t *testing.T) {
 				put(fmt.Sprint(r.IntN(next)))
 				id := fmt.Sprint(r.IntN(next))
 				if _, ok := want[id]; ok {
-					if err := db.Delete(ctx, id); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, db.Delete(ctx, id))
 					delete(want, id)
 				}
 			}
 			if table == 20 { // merges the load into one table with the writes of others
-				if err := db.Compact(ctx, nil); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Compact(ctx, nil))
 			}
 		}
 		st, err := l.Close()

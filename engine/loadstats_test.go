@@ -7,6 +7,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestLoadStatsAddUp loads IDs repeatedly, over stored ones and over themselves, in many tables:
@@ -20,17 +22,13 @@ func TestLoadStatsAddUp(t *testing.T) {
 				for i := range c.stored {
 					put(t, db, fmt.Sprint(i), 1)
 				}
-				if err := db.Flush(context.Background()); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Flush(context.Background()))
 				var docs []Doc
 				for i := range c.added {
 					docs = append(docs, Doc{ID: fmt.Sprint(i % c.ids), Text: []string{"some words", "..."}[i%3%2]})
 				}
 				l, err := db.NewLoader(context.Background(), &LoadOptions{Replace: replace, MemoryBytes: 30_000, Workers: 1})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				taken := 0
 				for _, d := range docs {
 					switch err := l.Add(d); {
@@ -41,9 +39,7 @@ func TestLoadStatsAddUp(t *testing.T) {
 					}
 				}
 				st, err := l.Close()
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				there, bare := int64(0), int64(0)
 				for _, e := range collect(t, entriesOf(context.Background(), db, Range{})) {
 					if e.HasFingerprint && e.Fingerprint == 1 {
@@ -84,10 +80,7 @@ func TestTimeOutOfRange(t *testing.T) {
 			t.Errorf("%v became %v", when, got)
 		}
 	}
-	l, err := db.NewLoader(ctx, &LoadOptions{Replace: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(db.NewLoader(ctx, &LoadOptions{Replace: true}))(t)
 	defer l.Abort()
 	if err := l.Add(Doc{ID: "a", Time: time.Unix(1<<60, 0)}); !errors.Is(err, ErrInvalid) {
 		t.Error(err)

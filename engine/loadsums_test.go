@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/table"
 )
 
@@ -18,10 +19,7 @@ func TestLoadSums(t *testing.T) {
 	for _, o := range []Options{{}, {NoSketch: true}, {NoText: true}} {
 		o.NoSync = true
 		db, _ := create4test(t, &o)
-		l, err := db.NewLoader(t.Context(), &LoadOptions{Replace: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(db.NewLoader(t.Context(), &LoadOptions{Replace: true}))(t)
 		docs := map[string]Doc{}
 		some := []string{"", "...", "one two three four", "one two three fire", "four three two one", "!!!"}
 		for text := ""; len(docs) < 1500; {
@@ -32,14 +30,10 @@ func TestLoadSums(t *testing.T) {
 			if r.IntN(5) == 0 {
 				d.Fingerprints = []Fingerprint{{r.Uint64()}}
 			}
-			if err := l.Add(d); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, l.Add(d))
 			docs[d.ID] = d
 		}
-		if _, err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(l.Close())(t)
 		checkSums(t, db, docs)
 	}
 }
@@ -49,14 +43,9 @@ func checkSums(t *testing.T, db *DB, docs map[string]Doc) {
 	t.Helper()
 	s := snapshot4test(t, db)
 	for id, d := range docs {
-		p, err := s.v.Locate(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(s.v.Locate(id))(t)
 		var got table.Document
-		if err := p.Part.Document(p.Doc, &got); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Part.Document(p.Doc, &got))
 		var s view.Sums
 		db.s.Texts.Sum(&s, d.Text)
 		fp, words, sketch := s.Fingerprint, s.Words, s.Sketch

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // benchFull returns two copies of a database, one with n documents in its memtable, which nearly
@@ -24,9 +26,7 @@ func benchFull(b *testing.B, src *DB, n int, doc func(i int) Doc) (empty, full *
 		}
 	}})
 	for i := range n {
-		if err := full.Put(context.Background(), doc(i)); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, full.Put(context.Background(), doc(i)))
 	}
 	if st, err := full.Stats(); err != nil || st.Memtable != int64(n) {
 		b.Fatal(err, st.Memtable)
@@ -42,10 +42,7 @@ func benchRatio(b *testing.B, name string, empty, full *DB, run func(db *DB) (se
 		for range 30 { // use the minimum: noise only adds time
 			for i, db := range []*DB{empty, full} {
 				start := cpuTime(b)
-				n, err := run(db)
-				if err != nil {
-					b.Fatal(err)
-				}
+				n := must.Get(run(db))(b)
 				times[i] = min(times[i], (cpuTime(b)-start)/time.Duration(n))
 			}
 		}

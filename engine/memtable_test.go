@@ -14,6 +14,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/memindex"
 	"github.com/simdb/simdb/engine/internal/search"
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/minhash"
 )
@@ -116,21 +117,14 @@ func TestMemtableIndex(t *testing.T) {
 		if r.IntN(10) == 0 {
 			id = fmt.Sprint("d", r.IntN(i+1)) // replaces one
 		}
-		if err := db.Put(ctx, Doc{ID: id, Fingerprints: []Fingerprint{{fp}}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(ctx, Doc{ID: id, Fingerprints: []Fingerprint{{fp}}}))
 		docs[id] = fp
 		if gone := fmt.Sprint("d", r.IntN(i+1)); r.IntN(10) == 0 && docs[gone] != 0 {
-			if err := db.Delete(ctx, gone); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Delete(ctx, gone))
 			delete(docs, gone)
 		}
 		if i%200 == 199 || i >= memindex.MinSize-2 && i < memindex.MinSize+2 {
-			s, err := db.Snapshot()
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(db.Snapshot())(t)
 			frozen <- frozenSnapshot{s, maps.Clone(docs)}
 		}
 	}
@@ -141,10 +135,7 @@ func TestMemtableIndex(t *testing.T) {
 	}
 	s := snapshot4test(t, db)
 	one := uint64(1)
-	plan, err := s.Plan(ctx, Doc{Fingerprints: []Fingerprint{{one}}}, Near(3))
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(s.Plan(ctx, Doc{Fingerprints: []Fingerprint{{one}}}, Near(3)))(t)
 	part := plan[len(plan)-1]
 	if part.Method != "probe" || part.Probes != 4 || !slices.Equal(part.Radii, []int{0, 0, 0, 0}) || part.Candidates > 10 {
 		t.Errorf("plan: %+v", part)
@@ -225,21 +216,14 @@ func TestMemtableSketches(t *testing.T) {
 			id = fmt.Sprint("d", r.IntN(i+1)) // replaces one
 		}
 		text := text(r, i)
-		if err := db.Put(ctx, Doc{ID: id, Text: text}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(ctx, Doc{ID: id, Text: text}))
 		sketches[id] = sketchOf(db, text)
 		if gone := fmt.Sprint("d", r.IntN(i+1)); r.IntN(10) == 0 && sketches[gone] != nil {
-			if err := db.Delete(ctx, gone); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Delete(ctx, gone))
 			delete(sketches, gone)
 		}
 		if i%400 == 399 || i >= memindex.MinSketches-2 && i < memindex.MinSketches+2 {
-			s, err := db.Snapshot()
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(db.Snapshot())(t)
 			snapshots <- frozen{s, maps.Clone(sketches)}
 		}
 	}

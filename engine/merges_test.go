@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/compaction"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // eager is a policy that merges tables of any size two by two.
@@ -19,18 +20,11 @@ var eager = compaction.Options{Fanout: 2, Smallest: 1}
 // loadTable adds documents from..to-1 as one table.
 func loadTable(t testing.TB, db *DB, from, to int) {
 	t.Helper()
-	l, err := db.NewLoader(context.Background(), &LoadOptions{Replace: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(db.NewLoader(context.Background(), &LoadOptions{Replace: true}))(t)
 	for i := from; i < to; i++ {
-		if err := l.Add(Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{uint64(i) * 0x9e3779b97f4a7c15}}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Add(Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{uint64(i) * 0x9e3779b97f4a7c15}}}))
 	}
-	if _, err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(l.Close())(t)
 }
 
 // until waits until a condition holds.
@@ -59,9 +53,7 @@ func TestMergesAtOnce(t *testing.T) {
 		loadTable(t, db, from, from+size)
 		from += size
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	var merges atomic.Int64
 	db, err := Open(path, &Options{
 		NoSync: true, CompactionRate: 1, policy: eager, mergeSlots: 4, OnEvent: func(e Event) {
@@ -70,9 +62,7 @@ func TestMergesAtOnce(t *testing.T) {
 			}
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer db.Close()
 	until(t, "three merges run", func() bool { return db.Metrics().Merging >= 3 })
 	running := db.Metrics().Running
@@ -89,9 +79,7 @@ func TestMergesAtOnce(t *testing.T) {
 		id := fmt.Sprint(i)
 		switch i % 10 {
 		case 3:
-			if err := db.Delete(ctx, id); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Delete(ctx, id))
 		case 5:
 			put(t, db, id, uint64(i)*0x9e3779b97f4a7c15)
 			want[id] = true
@@ -99,12 +87,8 @@ func TestMergesAtOnce(t *testing.T) {
 			want[id] = true
 		}
 	}
-	if err := db.Flush(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Pack(ctx, path+".sst", nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Flush(ctx))
+	must.Do(t, db.Pack(ctx, path+".sst", nil))
 	if r, err := db.Check(ctx, nil); err != nil || len(r.Problems) > 0 {
 		t.Fatal(r, err)
 	}
@@ -112,9 +96,7 @@ func TestMergesAtOnce(t *testing.T) {
 	go func() { compacted <- db.Compact(ctx, nil) }() // waits for all merges
 	time.Sleep(10 * time.Millisecond)
 	db.SetCompactionRate(0)
-	if err := <-compacted; err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, <-compacted)
 	if n := tables(t, db); n != 1 {
 		t.Errorf("%d tables", n)
 	}
@@ -125,9 +107,7 @@ func TestMergesAtOnce(t *testing.T) {
 	}
 	for _, open := range []bool{false, true} {
 		if open {
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Close())
 			if db, err = Open(path, nil); err != nil {
 				t.Fatal(err)
 			}
@@ -226,14 +206,10 @@ func TestStoppedWriter(t *testing.T) {
 	if m := db.Metrics(); len(stalls) != 1 || m.Stalls == 0 || m.StallTime < (<-stalls).Duration || m.SlowTime == 0 {
 		t.Errorf("%d stalls, %+v", len(stalls), m)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 
 	db, _, done = stopped(t, context.Background(), &Options{CloseWait: -1})
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	if err := <-done; !errors.Is(err, ErrClosed) {
 		t.Errorf("closed: %v", err)
 	}
@@ -258,9 +234,7 @@ func TestPauseCompaction(t *testing.T) {
 	db.SetCompactionRate(-1)
 	for i := range 20 {
 		put(t, db, fmt.Sprint(i), uint64(i))
-		if err := db.Flush(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Flush(ctx))
 	}
 	time.Sleep(5 * time.Millisecond)
 	if n := tables(t, db); n != 20 {
@@ -271,9 +245,7 @@ func TestPauseCompaction(t *testing.T) {
 	}
 	for i := range 8 {
 		put(t, db, fmt.Sprint("more", i), uint64(i))
-		if err := db.Flush(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Flush(ctx))
 	}
 	before := tables(t, db)
 	db.SetCompactionRate(0)
@@ -291,13 +263,9 @@ func TestCloseFinishes(t *testing.T) {
 		for i := range 4 {
 			loadTable(t, db, 30_000*i, 30_000*(i+1)) // more bytes in all than Close merges on its own
 		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Close())
 		db, err := Open(path, &Options{NoSync: true, CompactionRate: 1, CloseWait: c.wait})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		until(t, "a merge runs", func() bool { return db.Metrics().Merging == 1 })
 		refused := make(chan struct{})
 		go func() { // a writer must learn immediately that the database is being closed
@@ -311,9 +279,7 @@ func TestCloseFinishes(t *testing.T) {
 				}
 			}
 		}()
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Close())
 		<-refused
 		if db, err = Open(path, &Options{ReadOnly: true}); err != nil {
 			t.Fatal(err)
@@ -340,23 +306,17 @@ func TestExpiredCount(t *testing.T) {
 		for i := range 1000 {
 			docs.Put(Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{uint64(i)}}})
 		}
-		if err := db.Apply(ctx, &docs); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Apply(ctx, &docs))
 		now.Add(int64(50 * time.Second))
 		put(t, db, "young", 77)
-		if err := db.Flush(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Flush(ctx))
 		now.Add(int64(20 * time.Second))
 		if !auto { // otherwise a merge may have begun
 			st, err := db.Stats()
 			if err != nil || len(st.Tables) != 1 || st.Tables[0].Expired < 900 || st.Documents > 100 {
 				t.Fatalf("%+v, %v", st, err)
 			}
-			if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Compact(ctx, &CompactOptions{Due: true}))
 		}
 		until(t, "what has expired is dropped", func() bool {
 			st, err := db.Stats()

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // failure returns the error that ends an iteration.
@@ -22,9 +24,7 @@ func TestZeroCriterion(t *testing.T) {
 		db, _ := create4test(t, &Options{NoSync: true, NoText: stored != "texts", NoSketch: stored != "texts"})
 		docs := []Doc{{ID: "a", Text: "one two three four"}, {ID: "b", Fingerprints: []Fingerprint{{7}}}}
 		for _, d := range docs {
-			if err := db.Put(ctx, d); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Put(ctx, d))
 		}
 		s := snapshot4test(t, db)
 		var by, parsed Criterion
@@ -71,15 +71,10 @@ func second[A, B any](_ A, _ B, err error) error { return err }
 func TestNilOptions(t *testing.T) {
 	ctx := context.Background()
 	path := t.TempDir() + "/x.simdb"
-	db, err := Open(path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(Open(path, nil))(t)
 	defer db.Close()
 	for i := range 3 {
-		if err := db.Put(ctx, Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{}, Text: "some words of a text"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(ctx, Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{}, Text: "some words of a text"}))
 	}
 	if n := len(collect(t, db.Search(ctx, Doc{ID: "1"}, Near(3), nil))); n != 2 {
 		t.Errorf("%d matches", n)
@@ -106,13 +101,9 @@ func TestRangeLimit(t *testing.T) {
 	ctx := context.Background()
 	db, _ := create4test(t, &Options{NoSync: true, Index: []string{"n"}})
 	for i := range 300 {
-		if err := db.Put(ctx, Doc{ID: fmt.Sprintf("d%03d", i), Text: "text", Fields: fmt.Appendf(nil, `{"n":%d}`, i%7)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(ctx, Doc{ID: fmt.Sprintf("d%03d", i), Text: "text", Fields: fmt.Appendf(nil, `{"n":%d}`, i%7)}))
 		if i%100 == 99 && i < 250 {
-			if err := db.Flush(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Flush(ctx))
 		}
 	}
 	where := func(_, fields []byte) (bool, error) { return string(fields) != `{"n":3}`, nil }

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/table"
 )
 
@@ -48,9 +49,7 @@ func mixedDB(t *testing.T, fps []uint64) *DB {
 	if err == nil {
 		_, err = l.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	checkMixed(t, db)
 	return db
 }
@@ -137,21 +136,15 @@ func checkMixedNear(t *testing.T, db *DB, fps, queries []uint64, k int) {
 	}
 	batch := make([][]Match, len(queries))
 	for m, err := range searchBatch(ctx, db, ofPrints(queries), Near(k)) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		batch[m.Query] = append(batch[m.Query], ofQuery(0, m))
 	}
 	any, err := anyOf(ctx, db, ofPrints(queries), Near(k))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for i, q := range queries {
 		var got []Match
 		for m, err := range db.Near(ctx, q, k) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			got = append(got, m)
 		}
 		if !slices.Equal(got, want[i]) {
@@ -211,17 +204,11 @@ func TestMixedLayoutPairs(t *testing.T) {
 		}
 		check(db)
 		packed := t.TempDir() + "/all.sst"
-		if err := db.Pack(ctx, packed, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Pack(ctx, packed, nil))
 		pinned, _ := create4test(t, &Options{NoSketch: true, Layout: "6:3"})
-		if err := pinned.Ingest(ctx, packed); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, pinned.Ingest(ctx, packed))
 		single := open4test(t, packed, nil)
-		if err := db.Compact(ctx, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Compact(ctx, nil))
 		for _, db := range []*DB{pinned, single, db} {
 			check(db)
 			if r, err := db.Check(ctx, nil); err != nil || len(r.Problems) > 0 {
@@ -250,9 +237,7 @@ func TestLayoutOptions(t *testing.T) {
 		if got := db.Options().Layout; got != want {
 			t.Errorf("%q: layout %q", c.made, got)
 		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Close())
 		db, err := Open(path, &Options{Layout: c.opened})
 		if c.want != "" {
 			if err == nil {

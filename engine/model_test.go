@@ -10,11 +10,11 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -157,9 +157,7 @@ func collect[T any](t testing.TB, seq func(func(T, error) bool)) []T {
 	t.Helper()
 	var all []T
 	for x, err := range seq {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		all = append(all, x)
 	}
 	return all
@@ -231,58 +229,5 @@ func equal[T comparable](t testing.TB, what string, got, want []T) {
 			i++
 		}
 		t.Fatalf("%s: %d rows, want %d; first difference at %d:\n got %+v\nwant %+v", what, len(got), len(want), i, head(got[i:], 3), head(want[i:], 3))
-	}
-}
-
-// TestRetention lets documents become older than the time to live.
-func TestRetention(t *testing.T) {
-	ctx := context.Background()
-	var passed atomic.Int64 // nanoseconds; background work reads the clock, too
-	now := func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(passed.Load())) }
-	opts := &Options{TTL: 48 * time.Hour, DisableAutoCompaction: true, now: now}
-	db, err := Create(t.TempDir()+"/x.simdb", opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	put := func(id string) {
-		t.Helper()
-		if err := db.Put(ctx, Doc{ID: id, Fingerprints: []Fingerprint{{uint64(5)}}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ids := func() (ids []string) {
-		for _, m := range collect(t, db.Near(ctx, 5, 0)) {
-			ids = append(ids, m.ID)
-		}
-		return ids
-	}
-	put("monday")
-	if err := db.Flush(ctx); err != nil {
-		t.Fatal(err)
-	}
-	passed.Add(int64(24 * time.Hour))
-	put("tuesday")
-	equal(t, "before", ids(), []string{"monday", "tuesday"})
-	passed.Add(int64(25 * time.Hour))
-	equal(t, "one expired", ids(), []string{"tuesday"})
-	if _, err := db.Get(ctx, "monday"); !errors.Is(err, ErrNotFound) {
-		t.Fatalf("expired document: %v", err)
-	}
-	if err := db.Compact(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
-	if st, err := db.Stats(); err != nil || st.Documents != 1 || len(st.Tables) != 1 {
-		t.Fatalf("after compaction: %+v, %v", st, err)
-	}
-	put("monday") // the ID is free again
-	equal(t, "again", ids(), []string{"monday", "tuesday"})
-	passed.Add(int64(100 * time.Hour))
-	equal(t, "all expired", ids(), nil)
-	if err := db.Compact(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
-	if st, err := db.Stats(); err != nil || st.Documents != 0 || len(st.Tables) != 0 {
-		t.Fatalf("after all expired: %+v, %v", st, err)
 	}
 }

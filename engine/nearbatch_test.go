@@ -10,9 +10,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // wantBatch returns the expected results of a batch by a model.
@@ -89,9 +90,7 @@ func batchDB(t testing.TB, docs, queries int) (*DB, *model, []uint64) {
 			}
 		}
 		if i%(docs/4+1) == docs/4 {
-			if err := db.Flush(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Flush(ctx))
 		}
 	}
 	asked := make([]uint64, queries)
@@ -139,19 +138,14 @@ func TestNearBatchEnds(t *testing.T) {
 	}
 	n := 0
 	for _, err := range searchBatch(context.Background(), db, ofPrints(fps), Near(30)) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if n++; n == 5 {
 			break
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(db.Snapshot())(t)
 	var last error
 	for m, err := range s.nearBatch(ctx, ofPrints(fps), Near(30), 10, 1<<20) {
 		if last = err; err == nil && m.Query == 15 {
@@ -169,33 +163,6 @@ func TestNearBatchEnds(t *testing.T) {
 	}
 	if !errors.Is(last, ErrClosed) {
 		t.Errorf("a closed snapshot ends with %v", last)
-	}
-}
-
-func TestNearBatchExpired(t *testing.T) {
-	ctx := context.Background()
-	var passed atomic.Int64
-	now := func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(passed.Load())) }
-	db, _ := create4test(t, &Options{TTL: 48 * time.Hour, DisableAutoCompaction: true, now: now})
-	fps := []uint64{5, 1 << 60, 7}
-	for day := range 6 {
-		put(t, db, fmt.Sprint("day ", day), 5)
-		if day == 1 || day == 3 {
-			if err := db.Flush(ctx); err != nil {
-				t.Fatal(err)
-			}
-		}
-		s, err := db.Snapshot()
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := collect(t, s.SearchBatch(ctx, ofPrints(fps), Near(1), nil))
-		equal(t, fmt.Sprint("day ", day), got, singly(t, s, fps, 1))
-		if want := 2 * min(day+1, 3); len(got) != want {
-			t.Errorf("day %d: %d matches, want %d", day, len(got), want)
-		}
-		s.Close()
-		passed.Add(int64(24 * time.Hour))
 	}
 }
 
@@ -261,9 +228,7 @@ func TestNearBatchHoldsLittle(t *testing.T) {
 	for i := range docs {
 		put(t, db, fmt.Sprint(strings.Repeat("x", idBytes), docs-i), uint64(1)<<(i%3))
 	}
-	if err := db.Flush(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Flush(context.Background()))
 	heap := func() int64 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -272,9 +237,7 @@ func TestNearBatchHoldsLittle(t *testing.T) {
 	}
 	before, n, last := heap(), 0, Match{Query: -1}
 	for m, err := range searchBatch(context.Background(), db, ofPrints(make([]uint64, queries)), Near(1)) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if c := cmp.Or(cmp.Compare(last.Query, m.Query), cmp.Compare(last.Distance, m.Distance), cmp.Compare(last.ID, m.ID)); c >= 0 {
 			t.Fatalf("match %d is out of order", n)
 		}

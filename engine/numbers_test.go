@@ -13,6 +13,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/catalog"
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -88,9 +89,7 @@ func TestWritesBesidePublication(t *testing.T) {
 			put(t, db, id, written)
 		}
 		for _, id := range []string{"deleted", "replaced, deleted", "stored, deleted", "deleted, stored"} {
-			if err := db.Delete(ctx, id); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Delete(ctx, id))
 		}
 		put(t, db, "deleted, stored", written)
 	}
@@ -101,28 +100,20 @@ func TestWritesBesidePublication(t *testing.T) {
 				fs := commitFS{mem, &atomic.Pointer[func()]{}}
 				opts := &Options{fs: fs, NoSketch: true, DisableAutoCompaction: true}
 				db, err := Create("/x", opts)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				defer func() { db.Close() }()
 				for _, id := range stored {
 					put(t, db, id, old)
 				}
 				if flushed {
-					if err := db.Flush(ctx); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, db.Flush(ctx))
 				}
 				from, err := Create("/from", opts)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				for _, id := range append(stored, new...) {
 					put(t, from, id, loaded)
 				}
-				if err := errors.Join(from.Pack(ctx, "/from.sst", nil), from.Close()); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, errors.Join(from.Pack(ctx, "/from.sst", nil), from.Close()))
 
 				result := make(chan error, 1)
 				release := holdPublishing(t, db, fs) // the table is written, and waits
@@ -150,9 +141,7 @@ func TestWritesBesidePublication(t *testing.T) {
 				}
 				writes(t, db)
 				release()
-				if err := <-result; err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, <-result)
 
 				want := map[string]uint64{}
 				for _, id := range append(stored, new...) {
@@ -182,9 +171,7 @@ func TestWritesBesidePublication(t *testing.T) {
 					put(t, db, stage, 9)
 					want[stage] = 9
 				}
-				if err := db.Compact(ctx, nil); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Compact(ctx, nil))
 				same("merged")
 			})
 		}
@@ -194,10 +181,7 @@ func TestWritesBesidePublication(t *testing.T) {
 // count returns the number of files in a folder with an extension.
 func count(t testing.TB, fs vfs.FS, dir, ext string) (n int) {
 	t.Helper()
-	names, err := fs.List(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Get(fs.List(dir))(t)
 	for _, name := range names {
 		if filepath.Ext(name) == ext {
 			n++
@@ -276,9 +260,7 @@ func TestOrderOfWriting(t *testing.T) {
 		}
 		equal(t, "order after "+way, got, want)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 }
 
 // TestExpiredAfterTheLog loads an expired document over one that only the log has. A merge must not
@@ -288,33 +270,23 @@ func TestExpiredAfterTheLog(t *testing.T) {
 	mem := vfstest.NewMem(hostDir(t))
 	opts := &Options{fs: mem, NoSketch: true, TTL: time.Hour, DisableAutoCompaction: true}
 	db, err := Create("/x", opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	put(t, db, "a", 1)
 	for i := range 5 {
 		docs := []Doc{{ID: "a", Fingerprints: []Fingerprint{{2}}, Time: time.Now().Add(-2 * time.Hour)}, {ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{3}}}}
 		loadDocs(t, db, docs[:1+i%2], true)
 	}
-	if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Compact(ctx, &CompactOptions{Due: true}))
 	after := mem.CrashClone(0, 1)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	opts.fs = after
 	if db, err = Open("/x", opts); err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
 	equal(t, "after a power cut", ids(t, db), []string{"1", "3"})
-	if err := db.Flush(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Compact(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Flush(ctx))
+	must.Do(t, db.Compact(ctx, nil))
 	if st, err := db.Stats(); err != nil || st.Documents != 2 {
 		t.Fatalf("expired documents stay: %+v, %v", st, err)
 	}
@@ -335,27 +307,19 @@ func TestCatalogNumbers(t *testing.T) {
 			for i := range 3 {
 				put(t, db, fmt.Sprint(i), uint64(i))
 			}
-			if err := errors.Join(db.Flush(ctx), db.Close()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(db.Flush(ctx), db.Close()))
 			cat, s, err := catalog.Open(vfs.Disk, filepath.Join(path, files.Catalog))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			meta := s.Tables[0]
 			from := filepath.Join(path, files.TableName(meta.Number))
 			edit := catalog.Edit{DropTables: []uint64{meta.Number}}
 			meta.Number += 100
 			wrong(&meta)
 			edit.AddTables = []catalog.Table{meta}
-			if err := errors.Join(cat.Apply(edit), cat.Close(), os.Rename(from, filepath.Join(path, files.TableName(meta.Number)))); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(cat.Apply(edit), cat.Close(), os.Rename(from, filepath.Join(path, files.TableName(meta.Number)))))
 			db, err = Open(path, nil)
 			if name == "shifted" {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				if e := storedEntry(t, db, "2"); e.Seq != 1003 {
 					t.Errorf("the number is %d", e.Seq)
 				}

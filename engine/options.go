@@ -83,7 +83,9 @@ type Options struct {
 	// several goroutines until Close: at first the last 64 KiB, then only what is needed, which stays
 	// in memory. Failures of ReadAt are errors of the methods that need what was not read. A method
 	// ReadParts(parts [][]byte, offs []int64) (ok bool, err error), if there is one, reads several parts
-	// by one request; if it returns false, ReadAt reads them.
+	// by one request; if it returns false, ReadAt reads them. A method During(ctx context.Context) (end func()),
+	// if there is one, is called when a method begins to read, and end when it has read: once the contexts of all
+	// that read have ended, reads may end with an error.
 	Table interface {
 		io.ReaderAt
 		Size() int64 // in bytes

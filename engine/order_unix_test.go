@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // orderedDB is a database of n documents of about 60 bytes of fields, put in random order, a
@@ -24,10 +26,7 @@ func orderedDB(b *testing.B, n int, fingerprints, compacted bool) *DB {
 		b.Cleanup(func() { db.Close() })
 		return db
 	}
-	db, err := Create(path, &Options{NoSync: true, DisableAutoCompaction: !compacted})
-	if err != nil {
-		b.Fatal(err)
-	}
+	db := must.Get(Create(path, &Options{NoSync: true, DisableAutoCompaction: !compacted}))(b)
 	b.Cleanup(func() { db.Close() })
 	r := rand.New(rand.NewPCG(1, 2))
 	start := cpuTime(b)
@@ -40,32 +39,21 @@ func orderedDB(b *testing.B, n int, fingerprints, compacted bool) *DB {
 		}
 		batch.Put(d)
 		if batch.Len() == 1000 || i == n-1 {
-			if err := db.Apply(ctx, &batch); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, db.Apply(ctx, &batch))
 			batch = Batch{}
 		}
 		if !compacted && (i+1)%(n/5) == 0 {
-			if err := db.Flush(ctx); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, db.Flush(ctx))
 		}
 	}
-	if err := db.Flush(ctx); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, db.Flush(ctx))
 	b.Logf("put: %.2f us a document", float64(cpuTime(b)-start)/1000/float64(n))
 	if compacted {
 		start = cpuTime(b)
-		if err := db.Compact(ctx, nil); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, db.Compact(ctx, nil))
 		b.Logf("compact: %.2f us a document", float64(cpuTime(b)-start)/1000/float64(n))
 	}
-	st, err := db.Stats()
-	if err != nil {
-		b.Fatal(err)
-	}
+	st := must.Get(db.Stats())(b)
 	b.Logf("%d tables, %.1f bytes a document", len(st.Tables), float64(st.DiskBytes)/float64(n))
 	return db
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/table"
 )
 
@@ -27,9 +28,7 @@ func TestPackIngest(t *testing.T) {
 			m.put(id, fp, true)
 		}
 		path := filepath.Join(dir, fmt.Sprintf("%d.sst", i))
-		if err := db.Pack(ctx, path, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Pack(ctx, path, nil))
 		if err := db.Pack(ctx, path, nil); !errors.Is(err, ErrExists) {
 			t.Fatalf("packing over a file: %v", err)
 		}
@@ -45,12 +44,8 @@ func TestPackIngest(t *testing.T) {
 		}
 	}
 	before, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Ingest(ctx, packed...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, db.Ingest(ctx, packed...))
 	check := func(stage string) {
 		t.Helper()
 		s := snapshot4test(t, db)
@@ -65,17 +60,13 @@ func TestPackIngest(t *testing.T) {
 		break
 	}
 	check("written")
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	if db, err = Open(path, nil); err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
 	check("reopened")
-	if err := db.Compact(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Compact(ctx, nil))
 	check("compacted")
 
 	single := open4test(t, packed[1], nil)
@@ -101,16 +92,12 @@ func TestPackErases(t *testing.T) {
 	var gone []string
 	for i := range n {
 		id := fmt.Sprint(i)
-		if err := db.Put(ctx, Doc{ID: id, Text: fmt.Sprintf("text %d of many that share a block", i)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(ctx, Doc{ID: id, Text: fmt.Sprintf("text %d of many that share a block", i)}))
 		if i%20 == 0 {
 			gone = append(gone, id)
 		}
 		if i%50 == 49 {
-			if err := db.Flush(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Flush(ctx))
 		}
 	}
 	deleteAll(t, db, gone)
@@ -118,9 +105,7 @@ func TestPackErases(t *testing.T) {
 		t.Fatal(err)
 	}
 	packed := filepath.Join(t.TempDir(), "p.sst")
-	if err := db.Pack(ctx, packed, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Pack(ctx, packed, nil))
 	tables, err := filepath.Glob(filepath.Join(path, "*.sst"))
 	if err != nil || len(tables) != 1 {
 		t.Fatalf("tables %q, %v", tables, err)
@@ -129,9 +114,7 @@ func TestPackErases(t *testing.T) {
 		t.Errorf("%d records in the database, %d packed, of %d documents and %d deleted ones", inDB, inPack, n-len(gone), len(gone))
 	}
 	// Compact removes the texts, too, although no document of the single table is dead.
-	if err := db.Compact(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Compact(ctx, nil))
 	if tables, err = filepath.Glob(filepath.Join(path, "*.sst")); err != nil || len(tables) != 1 {
 		t.Fatalf("tables %q, %v", tables, err)
 	}
@@ -139,9 +122,7 @@ func TestPackErases(t *testing.T) {
 		t.Errorf("%d records after Compact, of %d documents", got, n-len(gone))
 	}
 	before := tables[0]
-	if err := db.Compact(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Compact(ctx, nil))
 	if tables, err = filepath.Glob(filepath.Join(path, "*.sst")); err != nil || len(tables) != 1 || tables[0] != before {
 		t.Errorf("a second Compact rewrote %q to %q, %v", before, tables, err)
 	}
@@ -150,10 +131,7 @@ func TestPackErases(t *testing.T) {
 // recordsOf returns how many records a table file has, including records without a document.
 func recordsOf(t *testing.T, path string) (n uint64) {
 	t.Helper()
-	r, err := table.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(table.Open(path))(t)
 	defer r.Close()
 	for _, s := range r.Info().Sections {
 		if s.Kind == table.KindRecords {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestPassages compares searches for passages with a comparison of all runs of words, in tables and
@@ -31,17 +33,17 @@ func TestPassages(t *testing.T) {
 	}
 	i := 0
 	for id, text := range texts {
-		must(struct{}{}, db.Put(ctx, Doc{ID: id, Text: text}))(t)
+		must.Get(struct{}{}, db.Put(ctx, Doc{ID: id, Text: text}))(t)
 		if i++; i%50 == 0 {
-			must(struct{}{}, db.Flush(ctx))(t)
+			must.Get(struct{}{}, db.Flush(ctx))(t)
 		}
 	}
 	for i := range 10 {
 		id := fmt.Sprintf("d%d", 3*i)
-		must(struct{}{}, db.Delete(ctx, id))(t)
+		must.Get(struct{}{}, db.Delete(ctx, id))(t)
 		delete(texts, id)
 	}
-	s := must(db.Snapshot())(t)
+	s := must.Get(db.Snapshot())(t)
 	defer s.Close()
 	queries := []Doc{{Text: "W2, W1!"}, {Text: strings.ToUpper(strings.Join(all[3], "... "))}, {ID: "d1", Text: texts["d1"]}}
 	for id := range texts {
@@ -54,10 +56,10 @@ func TestPassages(t *testing.T) {
 			text = texts[q.ID]
 		}
 		for _, least := range []int{1, 3, 8} {
-			p := must(s.Passages(ctx, q, least, nil))(t)
+			p := must.Get(s.Passages(ctx, q, least, nil))(t)
 			got := map[string][]Passage{}
 			for m, err := range p.All(ctx) {
-				all := must(m, err)(t)
+				all := must.Get(m, err)(t)
 				id := all[0].ID
 				got[id] = withoutIDs(all)
 			}
@@ -75,7 +77,7 @@ func TestPassages(t *testing.T) {
 			if len(got) > 0 {
 				t.Fatalf("%+v is found in %v", q, got)
 			}
-			for _, part := range must(p.Plan())(t) {
+			for _, part := range must.Get(p.Plan())(t) {
 				if part.Method != "scan" || part.Candidates != part.Documents || part.Cost == 0 {
 					t.Fatalf("%+v", part)
 				}
@@ -85,7 +87,7 @@ func TestPassages(t *testing.T) {
 	if found < 500 {
 		t.Errorf("%d matches in all", found)
 	}
-	for range must(s.Passages(ctx, Doc{Text: texts["d1"]}, 1, nil))(t).All(ctx) {
+	for range must.Get(s.Passages(ctx, Doc{Text: texts["d1"]}, 1, nil))(t).All(ctx) {
 		break // must end without an error
 	}
 }
@@ -129,7 +131,7 @@ func passagesOf(query, text string, least int) (runs []Passage) {
 func TestPassagesErrors(t *testing.T) {
 	ctx := t.Context()
 	db, _ := create4test(t, nil)
-	s := must(db.Snapshot())(t)
+	s := must.Get(db.Snapshot())(t)
 	defer s.Close()
 	if _, err := s.Passages(ctx, Doc{Text: "a"}, 0, nil); !errors.Is(err, ErrInvalid) {
 		t.Error(err)
@@ -138,28 +140,28 @@ func TestPassagesErrors(t *testing.T) {
 		t.Error(err)
 	}
 	without, _ := create4test(t, &Options{NoText: true})
-	n := must(without.Snapshot())(t)
+	n := must.Get(without.Snapshot())(t)
 	defer n.Close()
 	if _, err := n.Passages(ctx, Doc{Text: "a"}, 1, nil); !errors.Is(err, ErrParams) {
 		t.Error(err)
 	}
 	small, _ := create4test(t, &Options{Memory: 160 * 100})
-	m := must(small.Snapshot())(t)
+	m := must.Get(small.Snapshot())(t)
 	defer m.Close()
 	if _, err := m.Passages(ctx, Doc{Text: strings.Repeat("a ", 101)}, 1, nil); !errors.Is(err, ErrTooLarge) {
 		t.Error(err)
 	}
-	must(m.Passages(ctx, Doc{Text: strings.Repeat("a ", 100)}, 1, nil))(t)
-	must(struct{}{}, small.Put(ctx, Doc{ID: "many", Text: strings.Repeat("a b ", 1000)}))(t)
-	many := must(small.Snapshot())(t)
+	must.Get(m.Passages(ctx, Doc{Text: strings.Repeat("a ", 100)}, 1, nil))(t)
+	must.Get(struct{}{}, small.Put(ctx, Doc{ID: "many", Text: strings.Repeat("a b ", 1000)}))(t)
+	many := must.Get(small.Snapshot())(t)
 	defer many.Close()
 	var failed error
-	for _, failed = range must(many.Passages(ctx, Doc{Text: "a c"}, 1, nil))(t).All(ctx) {
+	for _, failed = range must.Get(many.Passages(ctx, Doc{Text: "a c"}, 1, nil))(t).All(ctx) {
 	}
 	if !errors.Is(failed, ErrTooLarge) {
 		t.Errorf("1,000 passages of a text: %v", failed)
 	}
-	p := must(s.Passages(ctx, Doc{Text: "a"}, 1, nil))(t)
+	p := must.Get(s.Passages(ctx, Doc{Text: "a"}, 1, nil))(t)
 	s.Close()
 	for _, err := range p.All(ctx) {
 		if !errors.Is(err, ErrClosed) {
@@ -171,10 +173,7 @@ func TestPassagesErrors(t *testing.T) {
 // BenchmarkPassages searches 20,000 texts of 1.4 KB, in one table, for the passages of one text.
 func BenchmarkPassages(b *testing.B) {
 	source := &titles{rng: rand.New(rand.NewPCG(1, 1))}
-	db, err := Open(b.TempDir()+"/test.simdb", &Options{NoSync: true, NoSketch: true})
-	if err != nil {
-		b.Fatal(err)
-	}
+	db := must.Get(Open(b.TempDir()+"/test.simdb", &Options{NoSync: true, NoSketch: true}))(b)
 	defer db.Close()
 	size := 0
 	for i := range 20000 {
@@ -183,30 +182,18 @@ func BenchmarkPassages(b *testing.B) {
 			text.WriteString(source.next() + ". ")
 		}
 		size += text.Len()
-		if err := db.Put(b.Context(), Doc{ID: fmt.Sprint(i), Text: text.String()}); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, db.Put(b.Context(), Doc{ID: fmt.Sprint(i), Text: text.String()}))
 	}
-	if err := db.Compact(b.Context(), nil); err != nil {
-		b.Fatal(err)
-	}
-	s, err := db.Snapshot()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, db.Compact(b.Context(), nil))
+	s := must.Get(db.Snapshot())(b)
 	defer s.Close()
 	for _, words := range []int{8, 50} {
 		b.Run(fmt.Sprint(words), func(b *testing.B) {
 			b.SetBytes(int64(size))
 			for b.Loop() {
-				p, err := s.Passages(b.Context(), Doc{ID: "100"}, words, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
+				p := must.Get(s.Passages(b.Context(), Doc{ID: "100"}, words, nil))(b)
 				for _, err := range p.All(b.Context()) {
-					if err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, err)
 				}
 			}
 		})

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // A journaled is a file system on a loop device that can lose power.
@@ -35,15 +36,9 @@ func newJournaled(t *testing.T) *journaled {
 	}
 	work := t.TempDir()
 	j := &journaled{filepath.Join(work, "image"), filepath.Join(work, "mounted")}
-	if err := os.WriteFile(j.image, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(j.image, 48<<20); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(j.dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(j.image, nil, 0o644))
+	must.Do(t, os.Truncate(j.image, 48<<20))
+	must.Do(t, os.Mkdir(j.dir, 0o755))
 	if out, err := exec.Command("mkfs.ext4", "-q", "-F", j.image).CombinedOutput(); err != nil {
 		t.Skipf("mkfs.ext4: %v: %s", err, out)
 	}
@@ -111,9 +106,7 @@ func TestPowerCut(t *testing.T) {
 		}
 		wg.Wait()
 		db.Close() // fails, because nothing can be written
-		if err := disk.again(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, disk.again())
 		m.off(false)
 		writes = int(m.next)
 	}

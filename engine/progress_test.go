@@ -5,22 +5,19 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestJoinProgress checks that joins report their stages in order and count documents and pairs,
 // never beyond the total.
 func TestJoinProgress(t *testing.T) {
-	db, err := Create(filepath.Join(t.TempDir(), "x"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(Create(filepath.Join(t.TempDir(), "x"), nil))(t)
 	defer db.Close()
 	const n = 400
 	for i := range n {
 		text := fmt.Sprintf("the %d words of this text are those of %d others but for a number", i/4, i/8)
-		if err := db.Put(t.Context(), Doc{ID: fmt.Sprint(i), Text: text}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(t.Context(), Doc{ID: fmt.Sprint(i), Text: text}))
 	}
 	const want = "join sort"
 	for _, by := range []Criterion{Near(6), Jaccard(0.5).Estimated(), Jaccard(0.5)} {
@@ -37,15 +34,11 @@ func TestJoinProgress(t *testing.T) {
 			}
 			if clusters {
 				for _, err := range db.Clusters(t.Context(), by, &ClusterOptions{Progress: report}) {
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, err)
 				}
 			} else {
 				for _, err := range db.Pairs(t.Context(), by, &SearchOptions{Progress: report}) {
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, err)
 				}
 			}
 			got := strings.Join(stages, " ")

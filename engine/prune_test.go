@@ -14,24 +14,18 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
 // loadStored loads documents as one table.
 func loadStored(t testing.TB, db *DB, docs ...Doc) {
 	t.Helper()
-	l, err := db.NewLoader(t.Context(), &LoadOptions{Replace: true, Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(db.NewLoader(t.Context(), &LoadOptions{Replace: true, Workers: 1}))(t)
 	for _, d := range docs {
-		if err := l.Add(d); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Add(d))
 	}
-	if _, err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(l.Close())(t)
 }
 
 // at returns a document with that time, in seconds.
@@ -42,10 +36,7 @@ func at(id string, seconds int64) Doc {
 // tables returns the number of tables in a database.
 func tables(t testing.TB, db *DB) int {
 	t.Helper()
-	st, err := db.Stats()
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(db.Stats())(t)
 	return len(st.Tables)
 }
 
@@ -64,9 +55,7 @@ func TestPruneModel(t *testing.T) {
 			opts.TTL = 4000 * time.Second
 		}
 		db, err := Open("/x.simdb", opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		want := map[string]int64{} // time by ID
 		visible := func() map[string]int64 {
 			m := maps.Clone(want)
@@ -86,10 +75,7 @@ func TestPruneModel(t *testing.T) {
 			for _, e := range collect(t, entriesIn(ctx, s, Range{})) {
 				got[e.ID] = e.Time.Unix()
 			}
-			n, err := s.Count(ctx, Range{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := must.Get(s.Count(ctx, Range{}))(t)
 			if !maps.Equal(got, want) || n != int64(len(want)) {
 				t.Fatalf("seed %d, %s: %d documents, counted %d, want %d\n%v\n%v", seed, what, len(got), n, len(want), got, want)
 			}
@@ -129,10 +115,7 @@ func TestPruneModel(t *testing.T) {
 			case n < 14:
 				err = db.Compact(ctx, &CompactOptions{Due: true})
 			case n < 15:
-				s, err := db.Snapshot()
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := must.Get(db.Snapshot())(t)
 				open = append(open, held{s, visible()})
 			case n < 16:
 				if err = db.Close(); err == nil {
@@ -155,10 +138,7 @@ func TestPruneModel(t *testing.T) {
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
-			s, err := db.Snapshot()
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(db.Snapshot())(t)
 			compare("now", s, visible())
 			s.Close()
 			for _, s := range open {
@@ -191,13 +171,9 @@ func TestPruneBounds(t *testing.T) {
 			{time.Date(999_999, 1, 1, 0, 0, 0, 0, time.UTC), 1}, {time.Date(-999_999, 1, 1, 0, 0, 0, 0, time.UTC), 0},
 		} {
 			db, _ := create4test(t, &Options{NoSketch: true})
-			if err := db.Put(ctx, Doc{ID: "a", Fingerprints: []Fingerprint{{uint64(1)}}, Time: stored}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Put(ctx, Doc{ID: "a", Fingerprints: []Fingerprint{{uint64(1)}}, Time: stored}))
 			if flushed {
-				if err := db.Flush(ctx); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Flush(ctx))
 			}
 			if n, err := db.Prune(ctx, c.before, nil); n != c.want || err != nil {
 				t.Errorf("flushed %t, before %v: pruned %d, %v", flushed, c.before, n, err)
@@ -213,20 +189,14 @@ func TestPruneDropsTables(t *testing.T) {
 	mem := vfstest.NewMem(hostDir(t))
 	opts := &Options{fs: mem, NoSketch: true, DisableAutoCompaction: true}
 	db, err := Create("/x.simdb", opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	loadStored(t, db, at("a", 100), at("b", 150), at("c", 190)) // all old: c is replaced below
 	loadStored(t, db, at("c", 250), at("d", 120), at("e", 300)) // partly old
 	loadStored(t, db, at("f", 110), at("g", 500))               // all old except g, which is deleted
 	loadStored(t, db, at("h", 600))
-	if err := db.Delete(ctx, "g"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Delete(ctx, "g"))
 	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var reports []Progress
 	n, err := db.Prune(ctx, time.Unix(200, 0), func(p Progress) { reports = append(reports, p) })
 	if n != 4 || err != nil {
@@ -248,10 +218,7 @@ func TestPruneDropsTables(t *testing.T) {
 	}
 	equal(t, "the snapshot", seen, []string{"a", "b", "c", "d", "e", "f", "h"})
 	files := func() (n int) {
-		names, err := mem.List("/x.simdb")
-		if err != nil {
-			t.Fatal(err)
-		}
+		names := must.Get(mem.List("/x.simdb"))(t)
 		for _, name := range names {
 			if len(name) > 4 && name[len(name)-4:] == ".sst" {
 				n++
@@ -262,18 +229,14 @@ func TestPruneDropsTables(t *testing.T) {
 	if n := files(); n != 4 {
 		t.Errorf("%d files beside a snapshot, want 4", n)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	if n := files(); n != 2 {
 		t.Errorf("%d files, want 2", n)
 	}
 	if n, err := db.Prune(ctx, time.Unix(200, 0), nil); n != 0 || err != nil {
 		t.Errorf("again: pruned %d, %v", n, err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	if db, err = Open("/x.simdb", opts); err != nil {
 		t.Fatal(err)
 	}
@@ -288,14 +251,9 @@ func TestPruneOverTheLog(t *testing.T) {
 	for _, whole := range []bool{true, false} {
 		mem := vfstest.NewMem(hostDir(t))
 		opts := &Options{fs: mem, NoSketch: true, DisableAutoCompaction: true}
-		db, err := Create("/x.simdb", opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := must.Get(Create("/x.simdb", opts))(t)
 		for _, d := range []Doc{at("a", 900), at("b", 900)} {
-			if err := db.Put(ctx, d); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Put(ctx, d))
 		}
 		load := []Doc{at("a", 100)}
 		want := []string{"b"}
@@ -308,14 +266,9 @@ func TestPruneOverTheLog(t *testing.T) {
 			t.Fatalf("pruned %d, %v", n, err)
 		}
 		killed := mem.CrashClone(0, 1)
-		again, err := Open("/x.simdb", &Options{fs: killed, NoSketch: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(Open("/x.simdb", &Options{fs: killed, NoSketch: true}))(t)
 		equal(t, "after a crash", ids(t, again), want)
-		if err := errors.Join(again.Close(), db.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(again.Close(), db.Close()))
 	}
 }
 
@@ -325,25 +278,15 @@ func TestPruneSyncsTheLog(t *testing.T) {
 	ctx := t.Context()
 	mem := vfstest.NewMem(hostDir(t))
 	opts := &Options{fs: mem, NoSketch: true, DisableAutoCompaction: true, NoSync: true}
-	db, err := Create("/x.simdb", opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(Create("/x.simdb", opts))(t)
 	loadStored(t, db, at("a", 100), at("b", 100))
-	if err := db.Put(ctx, at("a", 900)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Put(ctx, at("a", 900)))
 	if n, err := db.Prune(ctx, time.Unix(200, 0), nil); n != 1 || err != nil {
 		t.Fatalf("pruned %d, %v", n, err)
 	}
-	again, err := Open("/x.simdb", &Options{fs: mem.CrashClone(0, 1), NoSketch: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(Open("/x.simdb", &Options{fs: mem.CrashClone(0, 1), NoSketch: true}))(t)
 	equal(t, "after a power cut", ids(t, again), []string{"a"})
-	if err := errors.Join(again.Close(), db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(again.Close(), db.Close()))
 }
 
 // TestPruneBesideCompaction prunes while tables are merged: in the middle of a merge, and during
@@ -378,21 +321,13 @@ func TestPruneBesideCompaction(t *testing.T) {
 					pruned.Add(int64(n))
 				})
 			}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 		}
 	}
 	wg.Wait()
-	n, err := db.Prune(ctx, time.Unix(1000*(rounds-1)+700, 0), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(db.Prune(ctx, time.Unix(1000*(rounds-1)+700, 0), nil))(t)
 	s := snapshot4test(t, db)
-	left, err := s.Count(ctx, Range{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	left := must.Get(s.Count(ctx, Range{}))(t)
 	if total := pruned.Load() + int64(n); left != docs*3/10 || total != rounds*docs-left {
 		t.Errorf("%d documents are left, want %d; pruned %d", left, docs*3/10, total)
 	}

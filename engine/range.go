@@ -90,7 +90,7 @@ type FieldRange struct {
 // error of Match or Where; it is ErrParams if Fields are not indexed, and ErrInvalid if bounds are
 // not numbers.
 func (r *Reader) Range(ctx context.Context, of Range) iter.Seq2[Doc, error] {
-	return each(r, func(s *Snapshot) iter.Seq2[Doc, error] { return s.rangeOf(ctx, of) })
+	return each(ctx, r, func(s *Snapshot) iter.Seq2[Doc, error] { return s.rangeOf(ctx, of) })
 }
 
 func (s *Snapshot) rangeOf(ctx context.Context, r Range) iter.Seq2[Doc, error] {
@@ -263,7 +263,7 @@ func (s *Snapshot) indexed(fields [][]FieldRange) (inner [][]table.FieldRange, e
 // merges have not removed yet, or, with Range.Fields, those that indexes find, and all documents of
 // tables in which the indexes find too many. It needs microseconds per table.
 func (r *Reader) Estimate(ctx context.Context, of Range) (int64, error) {
-	return read(r, func(s *Snapshot) (n int64, err error) {
+	return read(ctx, r, func(s *Snapshot) (n int64, err error) {
 		if len(of.Fields) > 0 {
 			f, err := of.inner(s)
 			if err != nil {
@@ -285,7 +285,7 @@ func (r *Reader) Estimate(ctx context.Context, of Range) (int64, error) {
 // all documents, Count reads no documents; for a time, or if some documents may have expired, it
 // reads times.
 func (r *Reader) Count(ctx context.Context, of Range) (int64, error) {
-	return read(r, func(s *Snapshot) (n int64, err error) {
+	return read(ctx, r, func(s *Snapshot) (n int64, err error) {
 		if of.From == "" && of.To == "" && of.Prefix == "" && of.After == "" && of.Limit == 0 && of.Match == nil && of.Where == nil && len(of.Fields) == 0 {
 			since := int64(math.MinInt64)
 			if !of.Since.IsZero() {

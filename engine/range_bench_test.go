@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // BenchmarkEntries lists documents by their IDs and counts them by time, in the database of
@@ -12,10 +14,7 @@ import (
 func BenchmarkEntries(b *testing.B) {
 	db, _ := benchDB(b)
 	ctx := context.Background()
-	s, err := db.Snapshot()
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(db.Snapshot())(b)
 	defer s.Close()
 	list := func(f Range) func(b *testing.B) {
 		return func(b *testing.B) {
@@ -24,9 +23,7 @@ func BenchmarkEntries(b *testing.B) {
 				n++
 				f.OnlyIDs = true
 				for _, err := range entriesIn(ctx, s, f) {
-					if err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, err)
 					if rows++; f.Limit > 0 && rows%f.Limit == 0 {
 						break
 					}
@@ -39,15 +36,10 @@ func BenchmarkEntries(b *testing.B) {
 	b.Run("many, LIMIT 10", list(Range{Prefix: "12", Limit: 10}))
 	b.Run("few, LIMIT 10", list(Range{Prefix: "12345", Limit: 10}))
 	b.Run("unordered", list(Range{Unordered: true}))
-	e, err := lookupOf(ctx, db, "1")
-	if err != nil {
-		b.Fatal(err)
-	}
+	e := must.Get(lookupOf(ctx, db, "1"))(b)
 	b.Run("CountSince", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := s.Count(ctx, Range{Since: e.Time.Add(time.Millisecond)}); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(s.Count(ctx, Range{Since: e.Time.Add(time.Millisecond)}))(b)
 		}
 	})
 	b.Run("prune nothing", func(b *testing.B) {

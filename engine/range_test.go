@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestEntriesWhere compares filtered entries, in order, unordered, as IDs, counted, and stopped
@@ -50,9 +51,7 @@ func TestEntriesWhere(t *testing.T) {
 		b.Put(d)
 		want[d.ID] = d.Time.Unix()
 	}
-	if err := db.Apply(ctx, &b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Apply(ctx, &b))
 	pass(990 * time.Hour)
 	var ids []string
 	times := []int64{0, start.Unix() - 500}
@@ -124,9 +123,7 @@ func TestEntriesWhere(t *testing.T) {
 		if r.IntN(2) == 0 {
 			f.OnlyIDs = true
 			for e, err := range entriesIn(ctx, s, f) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				if e.Seq != 0 || e.HasFingerprint || !e.Time.IsZero() {
 					t.Fatalf("more than the ID: %+v", e)
 				}
@@ -136,9 +133,7 @@ func TestEntriesWhere(t *testing.T) {
 			}
 		} else {
 			for e, err := range entriesIn(ctx, s, f) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				if e.Time.Unix() != want[e.ID] || e.Fingerprint != uint64(want[e.ID]) || !e.HasFingerprint {
 					t.Fatalf("%+v: %+v, want the time %d", f, e, want[e.ID])
 				}
@@ -177,10 +172,7 @@ func TestEntriesEnd(t *testing.T) {
 	for _, unordered := range []bool{false, true} {
 		for _, idsOnly := range []bool{false, true} {
 			for _, close := range []bool{false, true} {
-				s, err := db.Snapshot()
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := must.Get(db.Snapshot())(t)
 				ctx, cancel := context.WithCancel(t.Context())
 				rows, last := 0, error(nil)
 				take := func(err error) bool {

@@ -12,16 +12,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // aheadDB is a database of documents with and without texts in several tables and a memtable, some
 // of them deleted or replaced, and what it should have, in the order of IDs.
 func aheadDB(t *testing.T, path string, memory int64) (*DB, []Doc) {
 	t.Helper()
-	db, err := Create(path, &Options{NoSync: true, DisableAutoCompaction: true, Memory: memory})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(Create(path, &Options{NoSync: true, DisableAutoCompaction: true, Memory: memory}))(t)
 	t.Cleanup(func() { db.Close() })
 	r := rand.New(rand.NewPCG(15, 16))
 	model := map[string]Doc{}
@@ -40,13 +39,9 @@ func aheadDB(t *testing.T, path string, memory int64) (*DB, []Doc) {
 				model[d.ID] = d
 			}
 		}
-		if err := db.Apply(t.Context(), &b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Apply(t.Context(), &b))
 		if round < 3 {
-			if err := db.Flush(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Flush(t.Context()))
 		}
 	}
 	var want []Doc
@@ -71,9 +66,7 @@ func TestReadAhead(t *testing.T) {
 					checkAhead(t, db, r, all)
 				}
 			}
-			if err := db.Compact(t.Context(), nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Compact(t.Context(), nil))
 		}
 	}
 }
@@ -119,19 +112,14 @@ func TestReadAheadEnds(t *testing.T) {
 	for _, stop := range []int{1, 127, 128, 129, 384, 385, len(all)} {
 		seen := 0
 		for _, err := range db.Range(t.Context(), Range{Load: true}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if seen++; seen == stop {
 				break
 			}
 		}
 		for _, end := range []string{"cancel", "close"} {
 			ctx, cancel := context.WithCancel(t.Context())
-			s, err := db.Snapshot()
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(db.Snapshot())(t)
 			seen, last := 0, error(nil)
 			for _, err := range s.Range(ctx, Range{Load: true}) {
 				if last = err; err != nil {
@@ -157,21 +145,15 @@ func TestReadAheadEnds(t *testing.T) {
 func TestReadAheadDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db")
 	db, all := aheadDB(t, path, 0)
-	if err := errors.Join(db.Compact(t.Context(), nil), db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(db.Compact(t.Context(), nil), db.Close()))
 	files, err := filepath.Glob(filepath.Join(path, "*.sst"))
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}
 	data, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	data[5000] ^= 1
-	if err := os.WriteFile(files[0], data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(files[0], data, 0o644))
 	if db, err = Open(path, &Options{ReadOnly: true}); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // BenchmarkReader opens, refreshes and backs up a database of four tables and a log of 1,000
@@ -16,67 +18,55 @@ func BenchmarkReader(b *testing.B) {
 	for i := range 4 {
 		loadTable(b, db, n/4*i, n/4*(i+1))
 	}
-	must := func(err error) {
-		b.Helper()
-		if err != nil {
-			b.Fatal(err)
-		}
-	}
 	open := func() *DB {
-		r, err := Open(db.Metrics().Path, &Options{ReadOnly: true})
-		must(err)
-		return r
+		return must.Get(Open(db.Metrics().Path, &Options{ReadOnly: true}))(b)
 	}
 	b.Run("open/no log", func(b *testing.B) {
 		for b.Loop() {
-			must(open().Close())
+			must.Do(b, open().Close())
 		}
 	})
-	must(putSome(db, 0, 1000))
+	must.Do(b, putSome(db, 0, 1000))
 	b.Run("open", func(b *testing.B) {
 		for b.Loop() {
-			must(open().Close())
+			must.Do(b, open().Close())
 		}
 	})
 	reader := open()
 	defer reader.Close()
 	b.Run("refresh/nothing new", func(b *testing.B) {
 		for b.Loop() {
-			must(reader.Refresh(ctx))
+			must.Do(b, reader.Refresh(ctx))
 		}
 	})
 	b.Run("refresh/after a write", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
-			must(putSome(db, i, i+1))
-			must(reader.Refresh(ctx))
+			must.Do(b, putSome(db, i, i+1))
+			must.Do(b, reader.Refresh(ctx))
 		}
 	})
 	b.Run("refresh/after a flush", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			b.StopTimer()
-			must(putSome(db, i, i+1))
-			must(db.Flush(ctx))
+			must.Do(b, putSome(db, i, i+1))
+			must.Do(b, db.Flush(ctx))
 			b.StartTimer()
-			must(reader.Refresh(ctx))
+			must.Do(b, reader.Refresh(ctx))
 		}
 	})
 	out := filepath.Join(b.TempDir(), "out")
 	var r BackupReport
 	b.Run("backup/first", func(b *testing.B) {
 		for b.Loop() {
-			must(os.RemoveAll(out))
-			var err error
-			r, err = db.Backup(ctx, out, nil)
-			must(err)
+			must.Do(b, os.RemoveAll(out))
+			r = must.Get(db.Backup(ctx, out, nil))(b)
 		}
 		b.ReportMetric(float64(r.BytesWritten), "bytes")
 	})
 	b.Run("backup/after a write", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
-			must(putSome(db, i, i+1))
-			var err error
-			r, err = db.Backup(ctx, out, nil)
-			must(err)
+			must.Do(b, putSome(db, i, i+1))
+			r = must.Get(db.Backup(ctx, out, nil))(b)
 		}
 		b.ReportMetric(float64(r.BytesWritten), "bytes")
 	})

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -39,9 +40,7 @@ func newSickbed(t *testing.T, o *Options) *sickbed {
 // do fails the test on an error.
 func (s *sickbed) do(err error) {
 	s.Helper()
-	if err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, err)
 }
 
 // put stores documents from to end-1 with a text that contains word.
@@ -86,13 +85,8 @@ func textsIn(t *testing.T, db *DB) map[string]string {
 	ctx := context.Background()
 	all := map[string]string{}
 	for e, err := range entriesOf(ctx, db, Range{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := db.Get(ctx, e.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		d := must.Get(db.Get(ctx, e.ID))(t)
 		all[e.ID] = d.Text
 	}
 	return all
@@ -181,11 +175,11 @@ func TestRecoverOvertaken(t *testing.T) {
 
 	s := newSickbed(t, nil)
 	s.put(0, 20, "logged")
-	l := must(s.db.NewLoader(t.Context(), &LoadOptions{Replace: true}))(t)
+	l := must.Get(s.db.NewLoader(t.Context(), &LoadOptions{Replace: true}))(t)
 	for i := range 10 {
 		s.do(l.Add(Doc{ID: fmt.Sprint(i), Text: fmt.Sprint("loaded number ", i, " of them")}))
 	}
-	must(l.Close())(t)
+	must.Get(l.Close())(t)
 	s.put(100, 110, "logged")
 	s.put(200, 210, "logged")
 	s.do(s.db.Ingest(t.Context(), packed))
@@ -202,9 +196,9 @@ func TestRecoverOvertaken(t *testing.T) {
 	if got := textsOf(t, to); !maps.Equal(got, want) {
 		t.Errorf("%d documents, not %d, or others: %v", len(got), len(want), got)
 	}
-	db := must(Open(to, nil))(t)
+	db := must.Get(Open(to, nil))(t)
 	defer db.Close()
-	if c := must(db.Check(t.Context(), nil))(t); len(c.Problems) > 0 {
+	if c := must.Get(db.Check(t.Context(), nil))(t); len(c.Problems) > 0 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -348,7 +342,7 @@ func TestRecoverDurable(t *testing.T) {
 			s.do(db.Close())
 		}
 		const table = "/old/db/000002.sst"
-		data := []byte(must(vfstest.ReadFile(mem, table))(t))
+		data := []byte(must.Get(vfstest.ReadFile(mem, table))(t))
 		data[100] ^= 1 // in a block of texts
 		s.do(mem.Remove(table))
 		s.do(vfstest.WriteFile(mem, table, string(data)))

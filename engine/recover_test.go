@@ -20,6 +20,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/files"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -200,9 +201,7 @@ func makePatient(t *testing.T, i int) *patient {
 	o.DisableAutoCompaction = true
 	p := &patient{name: c.name, files: map[string][]byte{}, past: map[string]map[string]bool{}, home: map[string]string{}, o: &o}
 	db, err := Create(path, &o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	f := &fate{t: t, db: db, p: p, rng: rand.New(rand.NewPCG(uint64(i), 1)), now: time.Now().Add(-1e4 * time.Hour)}
 	c.live(f)
 	f.see()
@@ -243,9 +242,7 @@ func (p *patient) recoverFrom(t *testing.T, files map[string][]byte, what string
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "old.simdb"), filepath.Join(dir, "new.simdb")
 	defer os.RemoveAll(dir)
-	if err := os.Mkdir(from, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(from, 0o755))
 	for name, data := range files {
 		rewrite(t, filepath.Join(from, name), data)
 	}
@@ -460,9 +457,7 @@ func TestRecoverFullDisk(t *testing.T) {
 	exhaustive.Sequential(t)
 	p := makePatient(t, 0)
 	from := filepath.Join(t.TempDir(), "old.simdb")
-	if err := os.Mkdir(from, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(from, 0o755))
 	for name, data := range p.files {
 		rewrite(t, filepath.Join(from, name), data)
 	}

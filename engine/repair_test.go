@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -33,11 +34,9 @@ func TestRepair(t *testing.T) {
 			continue
 		}
 		path := filepath.Join(t.TempDir(), "x.simdb")
-		if err := os.CopyFS(path, os.DirFS(made)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(path, os.DirFS(made)))
 		have := maps.Clone(before)
-		db := must(Open(path, o))(t)
+		db := must.Get(Open(path, o))(t)
 		for round := range 40 {
 			for i := round; i < 2000; i += 211 {
 				d := sectionsDoc(fmt.Sprint("id-", i), 2+round)
@@ -52,22 +51,22 @@ func TestRepair(t *testing.T) {
 			}
 		}
 		waitIdle(t, db)
-		if n := len(must(db.Stats())(t).Tables); n > 16 {
+		if n := len(must.Get(db.Stats())(t).Tables); n > 16 {
 			t.Errorf("%s: %d tables", what, n)
 		}
 		checkSections(t, what, db, have)
 		if err := db.Close(); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-		db = must(Open(path, o))(t)
-		report := must(db.Repair(ctx, nil))(t)
+		db = must.Get(Open(path, o))(t)
+		report := must.Get(db.Repair(ctx, nil))(t)
 		if rebuilt += report.Tables; report.Lost > 0 {
 			refused = append(refused, what)
 			if lost := repairLosses(t, what, db, have); int64(lost) != report.Lost {
 				t.Errorf("%s: %d documents were dropped, not %d", what, lost, report.Lost)
 			}
 		}
-		if again := must(db.Repair(ctx, nil))(t); again.Tables != 0 || again.Losses != nil || db.Metrics().Damaged != nil {
+		if again := must.Get(db.Repair(ctx, nil))(t); again.Tables != 0 || again.Losses != nil || db.Metrics().Damaged != nil {
 			t.Errorf("%s: repaired again: %+v", what, again)
 		}
 		for range 2 {
@@ -75,7 +74,7 @@ func TestRepair(t *testing.T) {
 			if err := db.Close(); err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
-			db = must(Open(path, o))(t)
+			db = must.Get(Open(path, o))(t)
 		}
 		db.Close()
 		os.RemoveAll(path)
@@ -94,10 +93,10 @@ func TestRepair(t *testing.T) {
 // removes them from have, and returns how many there were.
 func repairLosses(t *testing.T, what string, db *DB, have map[string]string) (n int) {
 	t.Helper()
-	if len(db.Metrics().Damaged) != 1 || len(must(db.Check(t.Context(), nil))(t).Problems) == 0 {
+	if len(db.Metrics().Damaged) != 1 || len(must.Get(db.Check(t.Context(), nil))(t).Problems) == 0 {
 		t.Errorf("%s: %v damaged", what, db.Metrics().Damaged)
 	}
-	for _, l := range must(db.Repair(t.Context(), &RecoverOptions{Drop: true}))(t).Losses {
+	for _, l := range must.Get(db.Repair(t.Context(), &RecoverOptions{Drop: true}))(t).Losses {
 		for _, id := range l.IDs {
 			if have[id] == "" {
 				t.Errorf("%s: %s is lost, and was not there", what, id)
@@ -120,10 +119,10 @@ func repairLosses(t *testing.T, what string, db *DB, have map[string]string) (n 
 func repaired(t *testing.T, what string, db *DB, have map[string]string) {
 	t.Helper()
 	checkSections(t, what, db, have)
-	if r := must(db.Check(t.Context(), nil))(t); len(r.Problems) > 0 {
+	if r := must.Get(db.Check(t.Context(), nil))(t); len(r.Problems) > 0 {
 		t.Errorf("%s: %v", what, r.Problems)
 	}
-	if n := must(db.Count(t.Context(), Range{}))(t); int(n) != len(have) {
+	if n := must.Get(db.Count(t.Context(), Range{}))(t); int(n) != len(have) {
 		t.Errorf("%s: %d documents, not %d", what, n, len(have))
 	}
 	seqs := map[uint64]string{}
@@ -193,19 +192,17 @@ func TestRepairBesideWrites(t *testing.T) {
 				}
 			}
 		}}
-		db = must(Open(path, &Options{fs: fs, DisableAutoCompaction: true}))(t)
-		if err := db.Flush(ctx); err != nil {
-			t.Fatal(err)
-		}
+		db = must.Get(Open(path, &Options{fs: fs, DisableAutoCompaction: true}))(t)
+		must.Do(t, db.Flush(ctx))
 		armed = true
-		if r := must(db.Repair(ctx, nil))(t); r.Tables != 1 || r.Lost > 0 || armed {
+		if r := must.Get(db.Repair(ctx, nil))(t); r.Tables != 1 || r.Lost > 0 || armed {
 			t.Errorf("%s: %+v", what, r)
 		}
 		repaired(t, what, db, have)
 		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
-		db = must(Open(path, nil))(t)
+		db = must.Get(Open(path, nil))(t)
 		defer db.Close()
 		repaired(t, what+", reopened", db, have)
 	}
@@ -216,18 +213,16 @@ func TestRepairBesideWrites(t *testing.T) {
 func TestRepairGiven(t *testing.T) {
 	ctx := t.Context()
 	path := filepath.Join(t.TempDir(), "x.simdb")
-	db := must(Create(path, nil))(t)
+	db := must.Get(Create(path, nil))(t)
 	var docs []Doc
 	for i := range 600 {
 		docs = append(docs, Doc{ID: fmt.Sprint(i), Text: fmt.Sprint("text ", i), Fingerprints: []Fingerprint{{uint64(i) * 0x9e3779b97f4a7c15}}})
 	}
 	loadStored(t, db, docs...)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	for what := range flipEach(t, path, "run 0", 0) {
-		db := must(Open(path, nil))(t)
-		if r := must(db.Repair(ctx, nil))(t); r.Tables > 0 || r.Lost == 0 || r.Lost > 512 {
+		db := must.Get(Open(path, nil))(t)
+		if r := must.Get(db.Repair(ctx, nil))(t); r.Tables > 0 || r.Lost == 0 || r.Lost > 512 {
 			t.Errorf("%s: %+v", what, r)
 		}
 		if err := db.Close(); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/simdb/simdb/engine/internal/wal"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -24,7 +25,7 @@ func TestReplayMany(t *testing.T) {
 		t.Run(fmt.Sprint(writes), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.simdb")
 			opts := &Options{NoSketch: true, NoSync: true, DisableAutoCompaction: true}
-			db := must(Create(path, opts))(t)
+			db := must.Get(Create(path, opts))(t)
 			r := rand.New(rand.NewPCG(31, uint64(writes)))
 			have := map[string]uint64{}
 			load := func(from, to int) {
@@ -50,16 +51,14 @@ func TestReplayMany(t *testing.T) {
 					have[id] = r.Uint64()
 					err = db.Put(t.Context(), Doc{ID: id, Fingerprints: []Fingerprint{{have[id]}}})
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				if i%1000 == 500 {
 					load(100, 120)
 				}
 			}
 			check := func(o Options) {
 				t.Helper()
-				db := must(Open(path, &o))(t)
+				db := must.Get(Open(path, &o))(t)
 				defer db.Close()
 				got := map[string]uint64{}
 				for e, err := range entriesOf(t.Context(), db, Range{}) {
@@ -73,9 +72,7 @@ func TestReplayMany(t *testing.T) {
 				}
 			}
 			check(Options{ReadOnly: true}) // while the writer has the log open
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Close())
 			check(Options{ReadOnly: true})
 			check(*opts)
 		})
@@ -86,10 +83,10 @@ func TestReplayMany(t *testing.T) {
 // looks all IDs up, as in logs that do not say it.
 func forgetReplaced(t *testing.T, path string) {
 	t.Helper()
-	for _, name := range must(filepath.Glob(filepath.Join(path, "*.wal")))(t) {
+	for _, name := range must.Get(filepath.Glob(filepath.Join(path, "*.wal")))(t) {
 		var payloads [][]byte
 		var first uint64
-		res := must(wal.Replay(vfs.Disk, name, wal.Options{Last: true}, func(p []byte) error {
+		res := must.Get(wal.Replay(vfs.Disk, name, wal.Options{Last: true}, func(p []byte) error {
 			var recs []wal.Record
 			err := wal.Decode(p, func(before uint64) error { first = before; return nil }, func(r wal.Record) error {
 				r.Replaces = wal.Replaced{}
@@ -105,16 +102,12 @@ func forgetReplaced(t *testing.T, path string) {
 		if res.Header == (wal.Header{}) {
 			continue // the next log, whose header was not written yet
 		}
-		if err := os.Remove(name); err != nil {
-			t.Fatal(err)
-		}
-		w := must(wal.Create(vfs.Disk, name, res.Header))(t)
+		must.Do(t, os.Remove(name))
+		w := must.Get(wal.Create(vfs.Disk, name, res.Header))(t)
 		for _, p := range payloads {
-			must(w.Append(p))(t)
+			must.Get(w.Append(p))(t)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Close())
 	}
 }
 
@@ -128,7 +121,7 @@ func TestReplayReplaced(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(c), 41))
 		path := filepath.Join(t.TempDir(), "x.simdb")
 		opts := &Options{NoSketch: true, NoSync: true, DisableAutoCompaction: true, MemtableBytes: 1 << (13 + c%3), policy: eager}
-		db := must(Create(path, opts))(t)
+		db := must.Get(Create(path, opts))(t)
 		have := map[string]uint64{}
 		doc := func() Doc {
 			d := Doc{ID: fmt.Sprint(r.IntN(80)), Fingerprints: []Fingerprint{{r.Uint64()}}}
@@ -161,20 +154,14 @@ func TestReplayReplaced(t *testing.T) {
 				}
 				err = db.Apply(t.Context(), &b)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 		}
 		if c%2 == 0 { // writes in the log name tables that are merged now
-			if err := db.s.CompactDue(t.Context(), nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.s.CompactDue(t.Context(), nil))
 		}
 		until(t, "flushes", db.s.Idle)
 		files := readFolder(t, path)
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Close())
 		for _, forget := range []bool{false, true} {
 			killed := t.TempDir()
 			for name, data := range files {
@@ -183,16 +170,14 @@ func TestReplayReplaced(t *testing.T) {
 					_, err := wal.Replay(vfs.Disk, filepath.Join(killed, name), wal.Options{Last: true}, func(p []byte) error {
 						return wal.Decode(p, func(uint64) error { return nil }, func(r wal.Record) error { seen[r.Replaces.Where]++; return nil })
 					})
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, err)
 				}
 			}
 			if forget {
 				forgetReplaced(t, killed)
 			}
 			for _, readOnly := range []bool{true, false} {
-				db := must(Open(killed, &Options{ReadOnly: readOnly, DisableAutoCompaction: true}))(t)
+				db := must.Get(Open(killed, &Options{ReadOnly: readOnly, DisableAutoCompaction: true}))(t)
 				got := map[string]uint64{}
 				for e, err := range entriesOf(t.Context(), db, Range{}) {
 					if _, twice := got[e.ID]; twice || err != nil {
@@ -225,17 +210,13 @@ func TestReplayDamaged(t *testing.T) {
 func replayDamaged(t *testing.T, forget bool) {
 	path := filepath.Join(t.TempDir(), "x.simdb")
 	opts := &Options{NoSketch: true, NoSync: true, DisableAutoCompaction: true}
-	db := must(Create(path, opts))(t)
+	db := must.Get(Create(path, opts))(t)
 	loadTable(t, db, 0, 5000)
 	for i := range 500 {
-		if err := db.Put(t.Context(), Doc{ID: fmt.Sprint(i * 3), Fingerprints: []Fingerprint{{uint64(i)}}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(t.Context(), Doc{ID: fmt.Sprint(i * 3), Fingerprints: []Fingerprint{{uint64(i)}}}))
 	}
 	files := readFolder(t, path) // before Close records where the log ends
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	for name, data := range files {
 		rewrite(t, filepath.Join(path, name), data)
 	}
@@ -244,7 +225,7 @@ func replayDamaged(t *testing.T, forget bool) {
 	}
 	for range flipEach(t, path, "ids", 0) {
 		for _, readOnly := range []bool{true, false} {
-			db := must(Open(path, &Options{ReadOnly: readOnly, DisableAutoCompaction: true}))(t)
+			db := must.Get(Open(path, &Options{ReadOnly: readOnly, DisableAutoCompaction: true}))(t)
 			listed := map[string]bool{}
 			for e, err := range entriesOf(t.Context(), db, Range{}) {
 				if listed[e.ID] || err != nil {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestRest makes a reader release files that a writer has removed. Its next use must show the
@@ -15,22 +17,18 @@ import (
 func TestRest(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "x.simdb")
-	db := must(Create(path, &Options{DisableAutoCompaction: true}))(t)
+	db := must.Get(Create(path, &Options{DisableAutoCompaction: true}))(t)
 	defer db.Close()
 	if holds, err := db.ReleaseDeleted(); holds || err != nil {
 		t.Errorf("a writer: %v, %v", holds, err)
 	}
-	if err := errors.Join(putSome(db, 0, 10), db.Flush(ctx), putSome(db, 10, 20), db.Flush(ctx)); err != nil {
-		t.Fatal(err)
-	}
-	reader := must(Open(path, &Options{ReadOnly: true}))(t)
+	must.Do(t, errors.Join(putSome(db, 0, 10), db.Flush(ctx), putSome(db, 10, 20), db.Flush(ctx)))
+	reader := must.Get(Open(path, &Options{ReadOnly: true}))(t)
 	defer reader.Close()
 	if holds, err := reader.ReleaseDeleted(); !holds || err != nil {
 		t.Errorf("nothing was removed: %v, %v", holds, err)
 	}
-	if err := putSome(db, 20, 30); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, putSome(db, 20, 30))
 	count := func(rows any) int {
 		switch s := rows.(type) {
 		case *DB:
@@ -43,11 +41,9 @@ func TestRest(t *testing.T) {
 	if n := count(reader); n != 20 {
 		t.Errorf("%d documents: a reader that need not rest has read the database", n)
 	}
-	open := must(reader.Snapshot())(t)
+	open := must.Get(reader.Snapshot())(t)
 	defer open.Close()
-	if err := db.Compact(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Compact(ctx, nil))
 	for range 2 {
 		if holds, err := reader.ReleaseDeleted(); holds || err != nil {
 			t.Errorf("all tables are removed: %v, %v", holds, err)
@@ -59,9 +55,7 @@ func TestRest(t *testing.T) {
 	if n := count(reader); n != 30 {
 		t.Errorf("%d documents after a rest", n)
 	}
-	if err := errors.Join(putSome(db, 30, 31), db.Flush(ctx), reader.Refresh(ctx), db.Delete(ctx, "d30"), putSome(db, 31, 32)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(putSome(db, 30, 31), db.Flush(ctx), reader.Refresh(ctx), db.Delete(ctx, "d30"), putSome(db, 31, 32)))
 	if _, err := db.Prune(ctx, backupTime(30), nil); err != nil { // drops the large table
 		t.Fatal(err)
 	}
@@ -93,12 +87,10 @@ func TestRestBesideQueries(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer stop()
 	path := filepath.Join(t.TempDir(), "x.simdb")
-	db := must(Create(path, &Options{MemtableBytes: 4000, NoSync: true}))(t)
+	db := must.Get(Create(path, &Options{MemtableBytes: 4000, NoSync: true}))(t)
 	defer db.Close()
-	if err := putSome(db, 0, 10); err != nil {
-		t.Fatal(err)
-	}
-	reader := must(Open(path, &Options{ReadOnly: true}))(t)
+	must.Do(t, putSome(db, 0, 10))
+	reader := must.Get(Open(path, &Options{ReadOnly: true}))(t)
 	defer reader.Close()
 	var wg sync.WaitGroup
 	loop := func(step func(i int) error) {

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestScrub verifies tables in the background: an undamaged one completely, a damaged one until it
@@ -14,7 +16,7 @@ func TestScrub(t *testing.T) {
 	scrubbed := func(done func(*DB) bool) (events []Event) {
 		t.Helper()
 		said := make(chan Event, 9)
-		db := must(Open(path, &Options{ScrubRate: 100 << 20, OnEvent: func(e Event) { said <- e }}))(t)
+		db := must.Get(Open(path, &Options{ScrubRate: 100 << 20, OnEvent: func(e Event) { said <- e }}))(t)
 		for end := time.Now().Add(20 * time.Second); !done(db) && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		}
 		if !done(db) {
@@ -31,7 +33,7 @@ func TestScrub(t *testing.T) {
 		return events
 	}
 	if e := scrubbed(func(db *DB) bool {
-		return db.Metrics().Damaged == nil && db.Metrics().BytesScrubbed == must(db.Stats())(t).Tables[0].Bytes
+		return db.Metrics().Damaged == nil && db.Metrics().BytesScrubbed == must.Get(db.Stats())(t).Tables[0].Bytes
 	}); e != nil {
 		t.Errorf("undamaged: %v", e)
 	}
@@ -41,7 +43,7 @@ func TestScrub(t *testing.T) {
 		}
 	}
 	start := time.Now()
-	db := must(Open(path, &Options{ScrubRate: 1000}))(t)
+	db := must.Get(Open(path, &Options{ScrubRate: 1000}))(t)
 	time.Sleep(500 * time.Millisecond) // it looks for idleness every 100
 	if n := db.Metrics().BytesScrubbed; n > 0 {
 		t.Errorf("%d bytes at once, at 1,000 bytes per second", n)

@@ -83,7 +83,7 @@ func (o *SearchOptions) counting(ctx context.Context) context.Context {
 // Options.Memory, ErrClosed, *CorruptionError, and ctx.Err(). An error is the last value yielded.
 func (r *Reader) Search(ctx context.Context, doc Doc, by Criterion, o *SearchOptions) iter.Seq2[Match, error] {
 	ctx = o.counting(ctx)
-	return each(r, func(s *Snapshot) iter.Seq2[Match, error] { return s.search(ctx, doc, by, *cmp.Or(o, &SearchOptions{})) })
+	return each(ctx, r, func(s *Snapshot) iter.Seq2[Match, error] { return s.search(ctx, doc, by, *cmp.Or(o, &SearchOptions{})) })
 }
 
 // Jaccard is Search by the criterion Jaccard(t).
@@ -218,7 +218,7 @@ func (s *Snapshot) print(ctx context.Context, buf []uint64, doc *Doc, by Criteri
 // sorts them nor reads their IDs.
 func (r *Reader) CountMatches(ctx context.Context, doc Doc, by Criterion, o *SearchOptions) (int64, error) {
 	ctx = o.counting(ctx)
-	return read(r, func(s *Snapshot) (int64, error) { return s.countMatches(ctx, doc, by) })
+	return read(ctx, r, func(s *Snapshot) (int64, error) { return s.countMatches(ctx, doc, by) })
 }
 
 func (s *Snapshot) countMatches(ctx context.Context, doc Doc, by Criterion) (n int64, err error) {
@@ -289,7 +289,7 @@ type PartPlan struct {
 // other table, then one for each memtable. It reads directories and postings, but neither bitmaps
 // nor sketches, and makes no signatures. Errors are as for Search.
 func (r *Reader) Plan(ctx context.Context, doc Doc, by Criterion) ([]PartPlan, error) {
-	return read(r, func(s *Snapshot) ([]PartPlan, error) { return s.plan(ctx, doc, by) })
+	return read(ctx, r, func(s *Snapshot) ([]PartPlan, error) { return s.plan(ctx, doc, by) })
 }
 
 func (s *Snapshot) plan(ctx context.Context, doc Doc, by Criterion) ([]PartPlan, error) {
@@ -336,7 +336,7 @@ func (r *Reader) Any(ctx context.Context, docs []Doc, by Criterion, o *SearchOpt
 		best = make([]Match, len(docs))
 	}
 	ctx = o.counting(ctx)
-	known, err = read(r, func(s *Snapshot) ([]bool, error) {
+	known, err = read(ctx, r, func(s *Snapshot) ([]bool, error) {
 		if o != nil && o.Together {
 			return s.seenTogether(ctx, docs, by, best, o.Unseen)
 		}

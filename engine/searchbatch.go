@@ -41,7 +41,7 @@ import (
 // shingle.
 func (r *Reader) SearchBatch(ctx context.Context, docs []Doc, by Criterion, o *SearchOptions) iter.Seq2[Match, error] {
 	ctx = o.counting(ctx)
-	return each(r, func(s *Snapshot) iter.Seq2[Match, error] {
+	return each(ctx, r, func(s *Snapshot) iter.Seq2[Match, error] {
 		if o == nil || o.Limit <= 0 {
 			return s.searchBatch(ctx, docs, by)
 		}

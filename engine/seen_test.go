@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // A seenText has the n-grams of a text, as texts, with the position of the first word of each and
@@ -142,9 +143,7 @@ func seenTogether(t *testing.T, seed uint64, o *Options) {
 			for _, lot := range lots {
 				runs = nil
 				k, b, err := db.Any(ctx, lot, Contains(0.5), search)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				known, best, got = append(known, k...), append(best, b...), append(got, runs...)
 			}
 			for i, d := range docs {
@@ -177,27 +176,19 @@ func seenTogether(t *testing.T, seed uint64, o *Options) {
 		for range 90 {
 			id := fmt.Sprint("d", r.IntN(200))
 			stored[id] = text()
-			if err := db.Put(ctx, Doc{ID: id, Text: stored[id]}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Put(ctx, Doc{ID: id, Text: stored[id]}))
 		}
 		for _, id := range slices.Sorted(maps.Keys(stored)) {
 			if r.IntN(15) == 0 {
 				delete(stored, id)
-				if err := db.Delete(ctx, id); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Delete(ctx, id))
 			}
 		}
 		compare(fmt.Sprint("memtable ", round))
-		if err := db.Flush(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Flush(ctx))
 		compare(fmt.Sprint("tables ", round))
 	}
-	if err := db.Compact(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Compact(ctx, nil))
 	compare("one table")
 	if partly < 20 {
 		t.Errorf("%d shares between 0 and 1", partly)
@@ -220,10 +211,7 @@ func TestAddSeen(t *testing.T) {
 				}
 				docs = append(docs, Doc{ID: fmt.Sprint(lot, ".", i), Text: strings.Join(words, " ")})
 			}
-			got, err := db.AddNovel(ctx, docs, Contains(0.6), &SearchOptions{Together: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(db.AddNovel(ctx, docs, Contains(0.6), &SearchOptions{Together: true}))(t)
 			for i, d := range docs {
 				of := seenTextOf(d.Text, &Options{Shingle: 2})
 				share, _ := of.against(shown)
@@ -241,9 +229,7 @@ func TestAddSeen(t *testing.T) {
 				}
 			}
 			if lot == 5 {
-				if err := db.Flush(ctx); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Flush(ctx))
 			}
 		}
 		if dropped < 50 || dropped > 190 {
@@ -282,18 +268,12 @@ func TestSeenInCrowd(t *testing.T) {
 	for _, left := range []int{0, many / 2, many - 1} {
 		db, _ := create4test(t, &Options{NoSync: true, Containment: true, DisableAutoCompaction: true})
 		for i := range many {
-			if err := db.Put(ctx, Doc{ID: fmt.Sprint(i), Text: "one two three four"}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Put(ctx, Doc{ID: fmt.Sprint(i), Text: "one two three four"}))
 		}
-		if err := db.Flush(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Flush(ctx))
 		for i := range many {
 			if i != left {
-				if err := db.Delete(ctx, fmt.Sprint(i)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Delete(ctx, fmt.Sprint(i)))
 			}
 		}
 		if _, best, err := db.Any(ctx, []Doc{{Text: "zero one two three"}}, Contains(1), &SearchOptions{Together: true}); err != nil || best[0].Score != 0.5 {

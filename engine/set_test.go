@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // bare returns fingerprints without texts, many within a few bits of each other.
@@ -61,10 +63,7 @@ func withNumbers(t *testing.T, db *DB) (out []string) {
 	for _, e := range inOrder(t, collect(t, entriesOf(context.Background(), db, Range{}))) {
 		out = append(out, fmt.Sprint(e.Seq, " ", e.ID))
 	}
-	st, err := db.Stats()
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(db.Stats())(t)
 	return append(out, fmt.Sprint(st.Documents, st.Fingerprints, st.Tombstones, len(st.Tables), st.Seq))
 }
 
@@ -90,13 +89,9 @@ func TestSetEqualsIngest(t *testing.T) {
 				loadDocs(t, from, shard, true)
 				loadDocs(t, loaded, shard, true)
 				paths = append(paths, filepath.Join(dir, fmt.Sprintf("%d.sst", i)))
-				if err := from.Pack(ctx, paths[i], nil); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, from.Pack(ctx, paths[i], nil))
 			}
-			if err := ingested.Ingest(ctx, paths...); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, ingested.Ingest(ctx, paths...))
 			set := keep(t)(OpenSet(paths, nil))
 			equal(t, "numbers", withNumbers(t, set), withNumbers(t, ingested))
 			if name == "fingerprints" {
@@ -119,9 +114,7 @@ func TestSetEqualsIngest(t *testing.T) {
 			want := everything(t, loaded)
 			equal(t, "ingested", everything(t, ingested), want)
 			equal(t, "set", everything(t, set), want)
-			if err := set.Pack(ctx, filepath.Join(dir, "all.sst"), nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, set.Pack(ctx, filepath.Join(dir, "all.sst"), nil))
 			equal(t, "packed", everything(t, keep(t)(Open(filepath.Join(dir, "all.sst"), nil))), want)
 			report, err := set.Check(ctx, nil)
 			if err != nil || len(report.Problems) > 0 {
@@ -138,9 +131,7 @@ func TestSetEqualsIngest(t *testing.T) {
 func keep(t *testing.T) func(db *DB, err error) *DB {
 	return func(db *DB, err error) *DB {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		t.Cleanup(func() { db.Close() })
 		return db
 	}
@@ -175,29 +166,21 @@ func TestSetOfDatabases(t *testing.T) {
 						if r.IntN(10) == 0 {
 							d.Time = now.Add(-2 * time.Hour)
 						}
-						if err := db.Put(ctx, d); err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, db.Put(ctx, d))
 						if err := db.Delete(ctx, fmt.Sprint("d", r.IntN(200))); err != nil && !errors.Is(err, ErrNotFound) {
 							t.Fatal(err)
 						}
 					}
 					if r.IntN(3) > 0 {
-						if err := db.Flush(ctx); err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, db.Flush(ctx))
 					}
 				}
-				if err := db.SetAllowed(ctx, true, Pair{A: fmt.Sprint("d", i), B: "other"}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.SetAllowed(ctx, true, Pair{A: fmt.Sprint("d", i), B: "other"}))
 				mixed, packed = append(mixed, path), append(packed, path+".sst")
 				// A reader packs writes in the log without a flush.
 				o := *opts
 				o.ReadOnly = true
-				if err := keep(t)(Open(path, &o)).Pack(ctx, packed[i], nil); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, keep(t)(Open(path, &o)).Pack(ctx, packed[i], nil))
 				if writer = db; i%3 == 1 {
 					mixed[i] = packed[i]
 				}
@@ -207,18 +190,14 @@ func TestSetOfDatabases(t *testing.T) {
 			want := everything(t, keep(t)(OpenSet(packed, o)))
 			equal(t, "databases", everything(t, set), want)
 			ingested := keep(t)(Open(filepath.Join(dir, "ingested"), &Options{Features: opts.Features}))
-			if err := ingested.Ingest(ctx, packed...); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, ingested.Ingest(ctx, packed...))
 			equal(t, "ingested", everything(t, ingested), want)
 			pairs := slices.Collect(allowed(ingested))
 			if equal(t, "allowed", slices.Collect(allowed(set)), pairs); len(pairs) != 6 {
 				t.Error(pairs)
 			}
 			deleteAll(t, writer, ids(t, writer))
-			if err := writer.Compact(ctx, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, writer.Compact(ctx, nil))
 			equal(t, "after a write", everything(t, set), want)
 			if st, err := set.Stats(); err != nil || st.Documents != int64(len(ids(t, set))) || st.Documents < 50 {
 				t.Error(st.Documents, len(ids(t, set)), err)
@@ -234,17 +213,13 @@ func TestSetRefused(t *testing.T) {
 		path := filepath.Join(dir, name)
 		db := keep(t)(Open(path, o))
 		put(t, db, name, 1)
-		if err := db.Pack(ctx, path+".sst", nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Pack(ctx, path+".sst", nil))
 		return path + ".sst"
 	}
 	a, b := table("a", nil), table("b", &Options{Layout: "6:3"})
 	other := table("other", &Options{Shingle: 5})
 	text := filepath.Join(dir, "text")
-	if err := os.WriteFile(text, []byte("no table"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(text, []byte("no table"), 0o600))
 	for _, c := range []struct {
 		paths []string
 		is    error
@@ -273,22 +248,15 @@ func TestSetRefused(t *testing.T) {
 	db := keep(t)(OpenSet([]string{a, b}, nil))
 	equal(t, "ids", ids(t, db), []string{"a", "b"})
 	equal(t, "layout", []string{db.Options().Layout}, []string{"by size"})
-	snap, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(db.Refresh(ctx), db.Close(), db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	snap := must.Get(db.Snapshot())(t)
+	must.Do(t, errors.Join(db.Refresh(ctx), db.Close(), db.Close()))
 	if _, err := db.Get(ctx, "a"); !errors.Is(err, ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
 	if d, err := snap.Get(ctx, "a"); err != nil || d.ID != "a" {
 		t.Errorf("a snapshot after Close: %v, %v", d, err)
 	}
-	if err := snap.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, snap.Close())
 	if err := backupTo(db, ctx, filepath.Join(dir, "backup"), nil); !errors.Is(err, ErrClosed) && !errors.Is(err, ErrInvalid) {
 		t.Errorf("a backup: %v", err)
 	}

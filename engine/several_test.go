@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // A severalModel is a database with few IDs, and every fingerprint that it ever had.
@@ -26,7 +27,7 @@ type severalModel struct {
 func (m *severalModel) check(did string) {
 	m.t.Helper()
 	ctx := m.t.Context()
-	s := must(m.db.Snapshot())(m.t)
+	s := must.Get(m.db.Snapshot())(m.t)
 	defer s.Close()
 	of := map[uint64]string{}
 	for id, d := range m.docs {
@@ -52,10 +53,10 @@ func (m *severalModel) check(did string) {
 	if want := slices.Sorted(maps.Keys(m.docs)); !slices.Equal(ids, want) {
 		m.t.Fatalf("after %s: documents %v, want %v", did, ids, want)
 	}
-	if n := must(s.Count(ctx, Range{}))(m.t); n != int64(len(m.docs)) {
+	if n := must.Get(s.Count(ctx, Range{}))(m.t); n != int64(len(m.docs)) {
 		m.t.Fatalf("after %s: %d counted, want %d", did, n, len(m.docs))
 	}
-	if r := must(m.db.Check(ctx, nil))(m.t); len(r.Problems) > 0 || r.Documents != int64(len(m.docs)) {
+	if r := must.Get(m.db.Check(ctx, nil))(m.t); len(r.Problems) > 0 || r.Documents != int64(len(m.docs)) {
 		m.t.Fatalf("after %s: check %+v, want %d documents", did, r, len(m.docs))
 	}
 }
@@ -88,7 +89,7 @@ func TestSeveralRefused(t *testing.T) {
 	if _, err := many.Get(ctx, "\x00code\x00a\x00\x01"); !errors.Is(err, ErrNotFound) {
 		t.Error(err)
 	}
-	if n := must(many.Stats())(t).Documents; n != 0 {
+	if n := must.Get(many.Stats())(t).Documents; n != 0 {
 		t.Errorf("%d documents", n)
 	}
 }
@@ -108,22 +109,22 @@ func TestSeveralLoadedBeside(t *testing.T) {
 				}
 				return d
 			}
-			l := must(db.NewLoader(t.Context(), &LoadOptions{Replace: replace}))(t)
+			l := must.Get(db.NewLoader(t.Context(), &LoadOptions{Replace: replace}))(t)
 			loaded, put := doc(1<<1, 1<<2, 1<<3), doc(1<<11, 1<<12, 1<<13, 1<<14, 1<<15)
-			must(struct{}{}, l.Add(loaded))(t)
-			must(struct{}{}, db.Put(t.Context(), put))(t)
+			must.Get(struct{}{}, l.Add(loaded))(t)
+			must.Get(struct{}{}, db.Put(t.Context(), put))(t)
 			if flush {
-				must(struct{}{}, db.Flush(t.Context()))(t)
+				must.Get(struct{}{}, db.Flush(t.Context()))(t)
 			}
-			must(l.Close())(t)
+			must.Get(l.Close())(t)
 			if m.docs["a"] = put; replace {
 				m.docs["a"] = loaded
 			}
 			m.check(fmt.Sprintf("replace %v, flush %v", replace, flush))
-			must(struct{}{}, db.Compact(t.Context(), nil))(t)
+			must.Get(struct{}{}, db.Compact(t.Context(), nil))(t)
 			m.check("merged")
 			want := int64(len(m.docs["a"].Fingerprints))
-			if n := must(db.Stats())(t).Fingerprints; n != want {
+			if n := must.Get(db.Stats())(t).Fingerprints; n != want {
 				t.Errorf("%d fingerprints after a merge, want %d", n, want)
 			}
 		}
@@ -147,9 +148,7 @@ func TestWideRefused(t *testing.T) {
 			t.Errorf("a distance that no fingerprints have: %v", err)
 		}
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	if _, err := Open(path, &Options{Bits: 64}); !errors.Is(err, ErrParams) {
 		t.Errorf("opened with other bits: %v", err)
 	}
@@ -160,9 +159,9 @@ func TestWideRefused(t *testing.T) {
 // found by its fingerprints in that snapshot, and by no others.
 func TestSeveralBeside(t *testing.T) {
 	ctx, path := t.Context(), t.TempDir()+"/s.simdb"
-	db := must(Create(path, &Options{NoSync: true, MemtableBytes: 1 << 16, Features: Features{Several: true}}))(t)
+	db := must.Get(Create(path, &Options{NoSync: true, MemtableBytes: 1 << 16, Features: Features{Several: true}}))(t)
 	defer db.Close()
-	reader := must(Open(path, &Options{ReadOnly: true}))(t)
+	reader := must.Get(Open(path, &Options{ReadOnly: true}))(t)
 	defer reader.Close()
 	const ids, versions = 20, 300
 	doc := func(id, version int) (d Doc) { // a fingerprint encodes the document, the version and a number

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -20,13 +21,11 @@ import (
 func TestReaders(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "x.simdb")
-	db := must(Create(path, nil))(t)
-	if err := db.Put(ctx, Doc{ID: "a", Text: "one two three"}); err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(Create(path, nil))(t)
+	must.Do(t, db.Put(ctx, Doc{ID: "a", Text: "one two three"}))
 	var readers []*DB
 	for range 3 {
-		r := must(Open(path, &Options{ReadOnly: true}))(t)
+		r := must.Get(Open(path, &Options{ReadOnly: true}))(t)
 		readers = append(readers, r)
 		if _, err := r.Get(ctx, "a"); err != nil {
 			t.Error(err)
@@ -35,17 +34,13 @@ func TestReaders(t *testing.T) {
 	if _, err := Open(path, &Options{BusyTimeout: 50 * time.Millisecond}); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) {
 		t.Errorf("a second writer: %v", err)
 	}
-	if err := errors.Join(db.Close(), vfs.Disk.Remove(filepath.Join(path, files.Lock))); err != nil {
-		t.Fatal(err)
-	}
-	readers = append(readers, must(Open(path, &Options{ReadOnly: true}))(t))
+	must.Do(t, errors.Join(db.Close(), vfs.Disk.Remove(filepath.Join(path, files.Lock))))
+	readers = append(readers, must.Get(Open(path, &Options{ReadOnly: true}))(t))
 	if names, _ := vfs.Disk.List(path); fmt.Sprint(names) != "[000001.wal CATALOG]" {
 		t.Errorf("reading has left %v", names)
 	}
-	db = must(Open(path, nil))(t) // beside readers
-	if err := db.Put(ctx, Doc{ID: "b", Text: "four five six"}); err != nil {
-		t.Fatal(err)
-	}
+	db = must.Get(Open(path, nil))(t) // beside readers
+	must.Do(t, db.Put(ctx, Doc{ID: "b", Text: "four five six"}))
 	for _, r := range readers {
 		if _, err := r.Get(ctx, "b"); !errors.Is(err, ErrNotFound) {
 			t.Errorf("before Refresh: %v", err)
@@ -72,25 +67,21 @@ func TestReaders(t *testing.T) {
 // is closed.
 func TestBusyTimeout(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.simdb")
-	db := must(Create(path, nil))(t)
+	db := must.Get(Create(path, nil))(t)
 	time.AfterFunc(50*time.Millisecond, func() { db.Close() })
-	must(Open(path, &Options{BusyTimeout: time.Minute}))(t).Close()
+	must.Get(Open(path, &Options{BusyTimeout: time.Minute}))(t).Close()
 }
 
 // TestLoadMarks loads with little memory, so that a few documents at a time are published, together
 // with the mark of the last one.
 func TestLoadMarks(t *testing.T) {
 	ctx := context.Background()
-	db := must(Create(filepath.Join(t.TempDir(), "x.simdb"), &Options{NoSketch: true}))(t)
+	db := must.Get(Create(filepath.Join(t.TempDir(), "x.simdb"), &Options{NoSketch: true}))(t)
 	defer db.Close()
-	l := must(db.NewLoader(ctx, &LoadOptions{MemoryBytes: 600}))(t)
+	l := must.Get(db.NewLoader(ctx, &LoadOptions{MemoryBytes: 600}))(t)
 	for i := range uint64(20) {
-		if err := l.Add(Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{i}}}); err != nil {
-			t.Fatal(err)
-		}
-		if err := l.l.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Add(Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{{i}}}))
+		must.Do(t, l.l.Wait())
 		if mark, n := db.s.LoadMark("file"), LoadStats(l.l.Stats).Documents; mark != n {
 			t.Fatalf("%d documents are published with mark %d", n, mark)
 		}
@@ -98,17 +89,6 @@ func TestLoadMarks(t *testing.T) {
 	}
 	if s, err := l.Close(); err != nil || s.Documents != 20 || s.Tables < 5 || db.s.LoadMark("file") != 20 {
 		t.Fatal(s, err, db.s.LoadMark("file"))
-	}
-}
-
-// must returns a function that returns v, or fails the test.
-func must[T any](v T, err error) func(*testing.T) T {
-	return func(t *testing.T) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
 	}
 }
 
@@ -146,7 +126,7 @@ func (u unlocking) Close() error {
 // must be released already.
 func TestLockIsLast(t *testing.T) {
 	path, next := filepath.Join(t.TempDir(), "x.simdb"), errors.New("the lock was not released")
-	db := must(Create(path, &Options{fs: unlockFS{vfs.Disk, func() {
+	db := must.Get(Create(path, &Options{fs: unlockFS{vfs.Disk, func() {
 		var other *DB
 		if other, next = Open(path, nil); next == nil {
 			next = other.Close()

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // BenchmarkShared measures what sharing costs a process that is alone: writes with and without fsync,
@@ -14,10 +16,7 @@ func BenchmarkShared(b *testing.B) {
 		name := fmt.Sprintf("shared=%t", shared)
 		rng := rand.New(rand.NewPCG(1, 1))
 		open := func(b *testing.B, noSync bool) *DB {
-			db, err := Open(filepath.Join(b.TempDir(), "db"), &Options{Shared: shared, NoSync: noSync})
-			if err != nil {
-				b.Fatal(err)
-			}
+			db := must.Get(Open(filepath.Join(b.TempDir(), "db"), &Options{Shared: shared, NoSync: noSync}))(b)
 			b.Cleanup(func() { db.Close() })
 			return db
 		}
@@ -43,22 +42,16 @@ func BenchmarkShared(b *testing.B) {
 		for n := range 20_000 {
 			put(b, db, fmt.Sprint("d", n), rng.Uint64())
 		}
-		if err := db.Compact(b.Context(), nil); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, db.Compact(b.Context(), nil))
 		b.Run("Get/"+name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := db.Get(b.Context(), fmt.Sprint("d", rng.IntN(20_000))); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(db.Get(b.Context(), fmt.Sprint("d", rng.IntN(20_000))))(b)
 			}
 		})
 		b.Run("Near/"+name, func(b *testing.B) {
 			for b.Loop() {
 				for _, err := range db.Near(b.Context(), rng.Uint64(), 3) {
-					if err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, err)
 				}
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -39,7 +40,7 @@ func newSharedPair(t *testing.T, seed uint64) *sharedPair {
 		dies: make(chan struct{}), resume: make(chan struct{}),
 	}
 	for i, fs := range []vfs.FS{p.first, mem} {
-		p.dbs[i] = must(Open("/db", &Options{fs: fs, Shared: true, MemtableBytes: 20_000}))(t)
+		p.dbs[i] = must.Get(Open("/db", &Options{fs: fs, Shared: true, MemtableBytes: 20_000}))(t)
 	}
 	return p
 }

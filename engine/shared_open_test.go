@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -17,13 +18,11 @@ func TestSharedOpenAtOnce(t *testing.T) {
 	for _, what := range []string{"new", "failed", "holder"} {
 		path := filepath.Join(t.TempDir(), "db")
 		if what != "new" {
-			db := must(Open(path, &Options{Shared: true}))(t)
+			db := must.Get(Open(path, &Options{Shared: true}))(t)
 			put(t, db, "first", 1)
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
-			root := must(vfs.Disk.OpenRoot(path))(t)
-			memory := must(root.(vfs.Sharer).OpenShared(files.Shared))(t)
+			must.Do(t, db.Close())
+			root := must.Get(vfs.Disk.OpenRoot(path))(t)
+			memory := must.Get(root.(vfs.Sharer).OpenShared(files.Shared))(t)
 			memory.Words()[map[string]int{"failed": 56, "holder": 16}[what]].Store(1)
 			memory.Close()
 			root.Close()

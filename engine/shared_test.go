@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // A worker is a process that has a shared database open.
@@ -75,9 +77,7 @@ func startWorker(t *testing.T, path string, seed uint64, n int) (*exec.Cmd, *buf
 	if err == nil {
 		err = c.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return c, bufio.NewScanner(out)
 }
 
@@ -119,16 +119,11 @@ func TestSharedFamilies(t *testing.T) {
 	}
 	g.Wait()
 	t.Logf("%d kept, %v", len(keeper), time.Since(start))
-	db, err := Open(path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(Open(path, nil))(t)
 	defer db.Close()
 	stored := map[int]string{}
 	for d, err := range db.Range(t.Context(), Range{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		f, _ := strconv.Atoi(d.ID[:strings.Index(d.ID, "-")])
 		if stored[f] != "" {
 			t.Errorf("family %d has %s and %s", f, stored[f], d.ID)
@@ -145,19 +140,12 @@ func TestSharedFamilies(t *testing.T) {
 // TestSharedMetrics reads the metrics of a database while turns end, which closes the catalog: the bytes
 // that it has written are counted over all turns.
 func TestSharedMetrics(t *testing.T) {
-	db, err := Open(t.TempDir()+"/x.simdb", &Options{Shared: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(Open(t.TempDir()+"/x.simdb", &Options{Shared: true}))(t)
 	defer db.Close()
 	last := int64(0)
 	for i := range 10 {
-		if err := db.Put(t.Context(), Doc{ID: strconv.Itoa(i), Text: "some words"}); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(t.Context(), Doc{ID: strconv.Itoa(i), Text: "some words"}))
+		must.Do(t, db.Flush(t.Context()))
 		grown := db.Metrics().CatalogBytes
 		if grown <= last {
 			t.Fatalf("the catalog has written %d bytes after flush %d, %d before", grown, i, last)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/textsim"
 )
 
@@ -20,10 +21,7 @@ func BenchmarkSimilar(b *testing.B) {
 		n = 20000
 	}
 	source := &titles{rng: rand.New(rand.NewPCG(1, 1))}
-	db, err := Open(b.TempDir()+"/test.simdb", &Options{NoSync: true})
-	if err != nil {
-		b.Fatal(err)
-	}
+	db := must.Get(Open(b.TempDir()+"/test.simdb", &Options{NoSync: true}))(b)
 	defer db.Close()
 	var batch Batch
 	var queries []string
@@ -33,15 +31,11 @@ func BenchmarkSimilar(b *testing.B) {
 			queries = append(queries, text[:7]+text[8:12]+"x"+text[12:])
 		}
 		if batch.Put(Doc{ID: fmt.Sprint(i), Text: text}); batch.Len() == 1000 {
-			if err := db.Apply(b.Context(), &batch); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, db.Apply(b.Context(), &batch))
 			batch = Batch{}
 		}
 	}
-	if err := db.Compact(b.Context(), nil); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, db.Compact(b.Context(), nil))
 	b.Run("sign", func(b *testing.B) {
 		signer := textsim.NewSigner(features.Spec{})
 		for b.Loop() {
@@ -57,9 +51,7 @@ func BenchmarkSimilar(b *testing.B) {
 			ctx, found := context.Background(), 0
 			for i := 0; b.Loop(); i++ {
 				for _, err := range db.Search(ctx, Doc{Text: queries[i%len(queries)]}, by, &SearchOptions{Stats: stats}) {
-					if err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, err)
 					found++
 				}
 			}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/textsim"
 )
 
@@ -70,9 +71,7 @@ func TestSimilar(t *testing.T) {
 		t.Run(fmt.Sprint(memory), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(memory), 9))
 			db, err := Open(t.TempDir()+"/test.simdb", &Options{Memory: memory})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			defer db.Close()
 			source, docs := &titles{rng: rng}, map[string]string{}
 			found, methods := 0, map[string]bool{}
@@ -83,14 +82,10 @@ func TestSimilar(t *testing.T) {
 						d.Text = ""
 					}
 					docs[d.ID] = d.Text
-					if err := db.Put(t.Context(), d); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, db.Put(t.Context(), d))
 					if id := fmt.Sprint(rng.IntN(1500)); rng.IntN(6) == 0 && docs[id] != "" {
 						delete(docs, id)
-						if err := db.Delete(t.Context(), id); err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, db.Delete(t.Context(), id))
 					}
 				}
 				if round == 3 {
@@ -98,9 +93,7 @@ func TestSimilar(t *testing.T) {
 				} else if round < 4 {
 					err = db.Flush(t.Context())
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				for range 30 {
 					found += checkSimilar(t, db, docs, source, methods)
 				}
@@ -134,9 +127,7 @@ func checkSimilar(t *testing.T, db *DB, docs map[string]string, source *titles, 
 	want := bruteSimilar(docs, of, compare)
 	var got []Match
 	for m, err := range db.Search(t.Context(), of, by, nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got = append(got, m)
 	}
 	if !slices.Equal(got, want) {
@@ -151,9 +142,7 @@ func checkSimilar(t *testing.T, db *DB, docs map[string]string, source *titles, 
 		t.Fatalf("%v: %v, %v (%v), want one of %v", by, m, any, err, want)
 	}
 	parts, err := s.Plan(t.Context(), of, by)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, p := range parts {
 		if p.Part != "memtable" {
 			methods[p.Method] = true
@@ -211,15 +200,10 @@ func TestEmptyQuery(t *testing.T) {
 	db, _ := create4test(t, nil)
 	const text = "the quick brown fox jumps over the lazy dog and runs away from it all"
 	for id, text := range map[string]string{"a": text, "b": text + "!", "c": "something else of other words"} {
-		if err := db.Put(ctx, Doc{ID: id, Text: text}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(ctx, Doc{ID: id, Text: text}))
 	}
 	for range 2 {
-		s, err := db.Snapshot()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(db.Snapshot())(t)
 		for _, by := range []Criterion{Near(3), Jaccard(0.8).Estimated(), Jaccard(0.8), Levenshtein(0.9), Cosine(0.9)} {
 			checkEmptyQuery(t, s, by)
 			known, err := anyOf(ctx, db, []Doc{{ID: "a"}, {ID: "c"}, {}}, by)
@@ -231,9 +215,7 @@ func TestEmptyQuery(t *testing.T) {
 			}
 		}
 		s.Close()
-		if err := db.Flush(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Flush(ctx))
 	}
 }
 
@@ -277,10 +259,7 @@ func checkEmptyQuery(t *testing.T, s *Snapshot, by Criterion) {
 // are written and merged.
 func TestPutNovelSimilar(t *testing.T) {
 	for _, by := range []Criterion{Levenshtein(0.85), Cosine(0.9)} {
-		db, err := Open(t.TempDir()+"/test.simdb", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := must.Get(Open(t.TempDir()+"/test.simdb", nil))(t)
 		const groups, each = 60, 8
 		var stored [groups]int
 		var mu sync.Mutex
@@ -313,14 +292,9 @@ func TestPutNovelSimilar(t *testing.T) {
 			}
 			docs += n
 		}
-		s, err := db.Snapshot()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(db.Snapshot())(t)
 		for e, err := range entriesIn(t.Context(), s, Range{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			docs--
 			if _, found, err := anyMatch(t.Context(), s, mustGet(t, s, e.ID), by); err != nil || found {
 				t.Errorf("%v: %s has a match (%v)", by, e.ID, err)
@@ -330,18 +304,13 @@ func TestPutNovelSimilar(t *testing.T) {
 			t.Errorf("%d documents more were stored than there are", docs)
 		}
 		s.Close()
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Close())
 	}
 }
 
 func mustGet(t *testing.T, s *Snapshot, id string) Doc {
 	t.Helper()
-	d, err := s.Get(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(s.Get(t.Context(), id))(t)
 	return d
 }
 
@@ -353,21 +322,13 @@ func TestSignaturesGiveBack(t *testing.T) {
 		for i := range 100 {
 			b.Put(Doc{ID: fmt.Sprint(i), Text: fmt.Sprint("text ", i, round)})
 		}
-		if err := db.Apply(t.Context(), &b); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Compact(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Apply(t.Context(), &b))
+		must.Do(t, db.Compact(t.Context(), nil))
 		for _, err := range db.Search(t.Context(), Doc{Text: "text"}, Cosine(0.5), nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 		}
 		s, err := db.Snapshot()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		parts, err := s.Plan(t.Context(), Doc{Text: "text"}, Cosine(0.5))
 		s.Close()
 		if err != nil || len(parts) != 1 || parts[0].Method != "signatures" {

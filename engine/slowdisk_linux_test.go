@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -71,17 +72,9 @@ func newSlowDisk(t testing.TB) *slowDisk {
 	c := exec.Command(os.Args[0], "-test.run", "^TestSlowDisk$")
 	c.Env = append(os.Environ(), "SIMDB_TEST_SLOWDISK=1")
 	c.ExtraFiles, c.Stderr = []*os.File{faults}, os.Stderr
-	in, err := c.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(c.StdinPipe())(t)
+	out := must.Get(c.StdoutPipe())(t)
+	must.Do(t, c.Start())
 	t.Cleanup(func() { // after the files are unmapped
 		in.Close()
 		io.Copy(io.Discard, out)
@@ -264,17 +257,11 @@ func TestSlowDisk(t *testing.T) {
 			want[i] = byte(i * 7 / 5)
 		}
 		path := filepath.Join(t.TempDir(), "x.sst")
-		if err := os.WriteFile(path, want, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, want, 0o666))
 		f, err := d.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		data, unmap, err := f.Mmap()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		f.(vfs.Adviser).Advise(data, int64(size/2), int64(size), vfs.AdviseFetch)
 		if !bytes.Equal(data, want) {
 			t.Errorf("%d bytes differ", size)

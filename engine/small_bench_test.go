@@ -5,6 +5,8 @@ package engine
 import (
 	"fmt"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // BenchmarkSmallTables searches 100,000 documents in several tables, with and without the index and
@@ -18,9 +20,7 @@ func BenchmarkSmallTables(b *testing.B) {
 			for i := range docs {
 				put(b, db, fmt.Sprint("n", i), nthDoc(i).Fingerprints[0][0])
 				if (i+1)%(docs/tables) == 0 {
-					if err := db.Flush(b.Context()); err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, db.Flush(b.Context()))
 				}
 			}
 			run := func(name string, fn func(i int)) {

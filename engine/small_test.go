@@ -17,6 +17,7 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/table"
 )
 
@@ -110,11 +111,11 @@ func (h *smallHistory) step() {
 	case n == 11:
 		h.passed.Add(int64(time.Duration(h.r.IntN(15)) * time.Minute))
 	case n == 12:
-		h.frozen = append(h.frozen, frozenSmall{must(h.db.Snapshot())(h.t), maps.Clone(h.docs)})
+		h.frozen = append(h.frozen, frozenSmall{must.Get(h.db.Snapshot())(h.t), maps.Clone(h.docs)})
 	default:
 		h.thaw(0)
 		h.check(h.db.Close())
-		h.db = must(Open(h.path, &h.o))(h.t)
+		h.db = must.Get(Open(h.path, &h.o))(h.t)
 	}
 	if h.o.TTL > 0 {
 		oldest := h.now().Add(-h.o.TTL)
@@ -124,7 +125,7 @@ func (h *smallHistory) step() {
 
 func (h *smallHistory) load() {
 	replace := h.r.IntN(2) == 0
-	l := must(h.db.NewLoader(h.t.Context(), &LoadOptions{Replace: replace, Workers: 1}))(h.t)
+	l := must.Get(h.db.NewLoader(h.t.Context(), &LoadOptions{Replace: replace, Workers: 1}))(h.t)
 	added := map[string]bool{}
 	for range h.r.IntN(900) {
 		d := h.doc()
@@ -138,7 +139,7 @@ func (h *smallHistory) load() {
 		h.check(err)
 		h.docs[d.ID], added[d.ID] = d, true
 	}
-	must(l.Close())(h.t)
+	must.Get(l.Close())(h.t)
 }
 
 // ingest packs the database, or adds a file that was packed before.
@@ -209,7 +210,7 @@ func (h *smallHistory) compare(s *Snapshot, docs map[string]Doc) {
 		if known[0] != (len(want) > 0) || known[0] && !slices.ContainsFunc(want, named) {
 			h.t.Fatalf("any within %d: %v, %+v; want one of %d", k, known, best, len(want))
 		}
-		if plan := must(s.Plan(ctx, q, Near(k)))(h.t); len(plan) > 0 && strings.HasSuffix(plan[0].Part, " small tables") && plan[0].Method == "probe" {
+		if plan := must.Get(s.Plan(ctx, q, Near(k)))(h.t); len(plan) > 0 && strings.HasSuffix(plan[0].Part, " small tables") && plan[0].Method == "probe" {
 			h.indexed++
 		}
 	}
@@ -255,11 +256,11 @@ func TestSmallTables(t *testing.T) {
 				h.reader = open4test(t, h.path, &Options{ReadOnly: true, indexMemory: o.indexMemory, now: h.now})
 				for range 60 {
 					h.step()
-					s := must(h.db.Snapshot())(t)
+					s := must.Get(h.db.Snapshot())(t)
 					h.compare(s, h.docs)
 					h.check(s.Close())
 					h.check(h.reader.Refresh(t.Context()))
-					s = must(h.reader.Snapshot())(t)
+					s = must.Get(h.reader.Snapshot())(t)
 					h.compare(s, h.docs)
 					h.check(s.Close())
 					h.thaw(3)
@@ -283,9 +284,9 @@ func smallTables(t *testing.T, db *DB, tables, n int) {
 	t.Helper()
 	for i := range tables {
 		for j := range n {
-			must(struct{}{}, db.Put(t.Context(), nthDoc(i*n+j)))(t)
+			must.Get(struct{}{}, db.Put(t.Context(), nthDoc(i*n+j)))(t)
 		}
-		must(struct{}{}, db.Flush(t.Context()))(t)
+		must.Get(struct{}{}, db.Flush(t.Context()))(t)
 	}
 }
 
@@ -302,13 +303,13 @@ func TestSmallTablesDamaged(t *testing.T) {
 	for _, kind := range []table.Kind{table.KindRun, table.KindIDs} {
 		db, path := create4test(t, &Options{NoSync: true, NoSketch: true, NoText: true, DisableAutoCompaction: true})
 		smallTables(t, db, 4, 700)
-		v := must(db.s.View())(t)
+		v := must.Get(db.s.View())(t)
 		p := v.Version.Parts[1]
 		at := slices.IndexFunc(p.Info().Sections, func(s table.Section) bool { return s.Kind == kind && s.Index == 0 })
 		name, damaged := p.Name, p.Info().Sections[at].Offset+40
-		must(struct{}{}, errors.Join(v.Close(), db.Close()))(t)
+		must.Get(struct{}{}, errors.Join(v.Close(), db.Close()))(t)
 		file := filepath.Join(path, name)
-		data := must(os.ReadFile(file))(t)
+		data := must.Get(os.ReadFile(file))(t)
 		data[damaged] ^= 0xff
 		rewrite(t, file, data)
 
@@ -339,7 +340,7 @@ func TestSmallTablesDamaged(t *testing.T) {
 				failed++
 			}
 		}
-		plan := must(with.Plan(ctx, nthDoc(1), Near(3)))(t)
+		plan := must.Get(with.Plan(ctx, nthDoc(1), Near(3)))(t)
 		if wants := map[table.Kind]string{table.KindRun: "3 small tables", table.KindIDs: "4 small tables"}[kind]; plan[0].Part != wants {
 			t.Errorf("%v is damaged: the plan is %+v", kind, plan)
 		}
@@ -407,16 +408,16 @@ func TestSmallTablesBeside(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(8, 8))
 	for i := stay; i < all && !t.Failed(); i++ {
-		must(struct{}{}, db.Put(ctx, nthDoc(i)))(t)
+		must.Get(struct{}{}, db.Put(ctx, nthDoc(i)))(t)
 		written.Store(int64(i + 1))
 		if r.IntN(20) == 0 {
-			must(struct{}{}, db.Put(ctx, nthDoc(r.IntN(stay))))(t)
+			must.Get(struct{}{}, db.Put(ctx, nthDoc(r.IntN(stay))))(t)
 		}
 	}
 	wg.Wait()
 	s := snapshot4test(t, db)
 	search(s, r)
-	must(struct{}{}, db.Close())(t)
+	must.Get(struct{}{}, db.Close())(t)
 	for range 1000 {
 		search(s, r)
 	}

@@ -63,17 +63,26 @@ func (r *Reader) searches() {
 	}
 }
 
+// during lets reads of Options.Table end with ctx until end is called.
+func (r *Reader) during(ctx context.Context) (end func()) {
+	if r.db == nil || r.db.during == nil {
+		return func() {}
+	}
+	return r.db.during(ctx)
+}
+
 // Close releases the snapshot. Closing it again does nothing.
 func (s *Snapshot) Close() error { return s.v.Close() }
 
 // read returns the result of fn, which may search, for the state that r reads.
-func read[T any](r *Reader, fn func(*Snapshot) (T, error)) (T, error) {
+func read[T any](ctx context.Context, r *Reader, fn func(*Snapshot) (T, error)) (T, error) {
 	r.searches()
-	return readByID(r, fn)
+	return readByID(ctx, r, fn)
 }
 
 // readByID is read for fn that finds documents by locate.
-func readByID[T any](r *Reader, fn func(*Snapshot) (T, error)) (T, error) {
+func readByID[T any](ctx context.Context, r *Reader, fn func(*Snapshot) (T, error)) (T, error) {
+	defer r.during(ctx)()
 	if r.s != nil {
 		return fn(r.s)
 	}
@@ -87,12 +96,14 @@ func readByID[T any](r *Reader, fn func(*Snapshot) (T, error)) (T, error) {
 }
 
 // each yields what fn yields, which may search, for the state that r reads.
-func each[T any](r *Reader, fn func(*Snapshot) iter.Seq2[T, error]) iter.Seq2[T, error] {
+func each[T any](ctx context.Context, r *Reader, fn func(*Snapshot) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	r.searches()
-	if r.s != nil {
-		return fn(r.s)
-	}
 	return func(yield func(T, error) bool) {
+		defer r.during(ctx)()
+		if r.s != nil {
+			fn(r.s)(yield)
+			return
+		}
 		s, err := r.Snapshot()
 		if err != nil {
 			var zero T
@@ -116,7 +127,7 @@ func (s *Snapshot) locate(id string) (view.Place, error) {
 
 // Get returns the document with this ID, or ErrNotFound if there is none.
 func (r *Reader) Get(ctx context.Context, id string) (Doc, error) {
-	return readByID(r, func(s *Snapshot) (d Doc, err error) {
+	return readByID(ctx, r, func(s *Snapshot) (d Doc, err error) {
 		err = s.v.Safely(ctx, func() error {
 			p, err := s.locate(id)
 			if err != nil {
@@ -167,7 +178,7 @@ type Content struct {
 // Lookup has the rest. It skips IDs that do not exist. An error is the last value yielded: ErrClosed,
 // *CorruptionError, or ctx.Err().
 func (r *Reader) Contents(ctx context.Context, ids []string) iter.Seq2[Content, error] {
-	return each(r, func(s *Snapshot) iter.Seq2[Content, error] {
+	return each(ctx, r, func(s *Snapshot) iter.Seq2[Content, error] {
 		return func(yield func(Content, error) bool) {
 			err := s.v.EachPlace(ctx, ids, func(i int, _ view.Place, text, fields []byte) error {
 				if !yield(Content{i, text, fields}, nil) {
@@ -185,7 +196,7 @@ func (r *Reader) Contents(ctx context.Context, ids []string) iter.Seq2[Content, 
 // Lookup returns the document with this ID without its text and fields, which it does not read, or
 // ErrNotFound if there is none.
 func (r *Reader) Lookup(ctx context.Context, id string) (Doc, error) {
-	return readByID(r, func(s *Snapshot) (Doc, error) {
+	return readByID(ctx, r, func(s *Snapshot) (Doc, error) {
 		e, err := s.lookup(ctx, id)
 		return Doc{
 			ID: e.ID, Fingerprints: fingerprintsOf(e.HasFingerprint, e.Fingerprint, e.Rest, e.Fingerprints), Time: e.Time, Expires: e.Expires, Seq: e.Seq,

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/table"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -579,12 +580,8 @@ func TestSoak(t *testing.T) {
 			s.round(r, min(length/4, time.Second))
 			rounds++
 		}
-		if err := s.db.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.mem.Discard(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.db.Close())
+		must.Do(t, s.mem.Discard())
 		for v := range verbs {
 			verbs[v] += s.tries[v].Load()
 		}

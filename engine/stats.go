@@ -121,7 +121,7 @@ type LoadStats struct {
 
 // Stats describes the current state of the database. It counts without reading documents.
 func (db *DB) Stats() (Stats, error) {
-	return read(&db.Reader, func(s *Snapshot) (Stats, error) {
+	return read(context.Background(), &db.Reader, func(s *Snapshot) (Stats, error) {
 		st, err := describeView(context.Background(), &s.v)
 		st.Path, st.Options, st.Tokenizer = db.s.Path, db.Options(), int(db.s.Params.Tokenizer)
 		return st, err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"golang.org/x/sys/unix"
 )
 
@@ -19,20 +20,13 @@ import (
 func TestQueriesStop(t *testing.T) {
 	db := open4test(t, t.TempDir()+"/stop.simdb", nil)
 	documents := exhaustive.Size(100000, 300000)
-	l, err := db.NewLoader(t.Context(), &LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(db.NewLoader(t.Context(), &LoadOptions{}))(t)
 	r := rand.New(rand.NewPCG(46, 47))
 	for i := range documents {
 		fp := r.Uint64()
-		if err := l.Add(Doc{ID: fmt.Sprintf("%016x", r.Uint64()), Fingerprints: []Fingerprint{{fp}}, Text: fmt.Sprint("document ", i)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Add(Doc{ID: fmt.Sprintf("%016x", r.Uint64()), Fingerprints: []Fingerprint{{fp}}, Text: fmt.Sprint("document ", i)}))
 	}
-	if _, err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(l.Close())(t)
 	s := snapshot4test(t, db)
 	drain := func(seq iter.Seq2[Match, error]) (err error) {
 		for _, err = range seq {
@@ -59,9 +53,7 @@ func TestQueriesStop(t *testing.T) {
 		},
 	} {
 		started := time.Now()
-		if err := query(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, query(t.Context()))
 		whole := time.Since(started)
 		for trial := range time.Duration(3) {
 			after := whole * (2*trial + 1) / 6
@@ -91,23 +83,16 @@ func TestCancelJoins(t *testing.T) {
 	r := rand.New(rand.NewPCG(73, 74))
 	n, rounds := exhaustive.Size(6000, 20000), exhaustive.Size(2, 4)
 	db, _ := create4test(t, &Options{NoSync: true})
-	l, err := db.NewLoader(t.Context(), &LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(db.NewLoader(t.Context(), &LoadOptions{}))(t)
 	for i := range n {
 		text := ""
 		for range 25 {
 			x := r.Float64()
 			text += fmt.Sprintf("w%d ", int(2000*x*x*x*x))
 		}
-		if err := l.Add(Doc{ID: fmt.Sprint(i), Text: text}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Add(Doc{ID: fmt.Sprint(i), Text: text}))
 	}
-	if _, err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(l.Close())(t)
 	joins := map[string]func(ctx context.Context) error{}
 	add := func(name string, by Criterion, mode bool, pairs bool) {
 		joins[fmt.Sprint(name, by)] = func(ctx context.Context) error {

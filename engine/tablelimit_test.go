@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/table"
 )
 
@@ -53,9 +54,7 @@ func checkTables(t *testing.T, db *DB, first, end int) int {
 		}
 		found := false
 		for m, err := range db.Near(ctx, want.Fingerprints[0][0]^1<<(i%64), 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			found = found || m.ID == want.ID
 		}
 		if !found {
@@ -80,9 +79,7 @@ func TestTableLimit(t *testing.T) {
 		{"writes without compaction", Options{DisableAutoCompaction: true}, limitPuts},
 		{"rotated", Options{MemtableBytes: 1 << 30}, func(t *testing.T, db *DB) {
 			for i := range n {
-				if err := db.Put(ctx, limitDoc(i)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Put(ctx, limitDoc(i)))
 			}
 		}},
 		{"load", Options{DisableAutoCompaction: true}, func(t *testing.T, db *DB) { limitLoad(t, db, 37) }},
@@ -94,16 +91,12 @@ func TestTableLimit(t *testing.T) {
 			t.Parallel()
 			db, compactions := limitedDB(t, c.o)
 			c.add(t, db)
-			if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Compact(ctx, &CompactOptions{Due: true}))
 			tables, due := checkTables(t, db, 0, n), compactions()
 			if tables > 2*n/tableLimit+8 || due > n/10 {
 				t.Errorf("%d tables after %d compactions", tables, due)
 			}
-			if err := db.Compact(ctx, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Compact(ctx, nil))
 			tables, all := checkTables(t, db, 0, n), compactions()
 			if tables > 2*n/tableLimit || tables < n/tableLimit || all-due > int64(tables) {
 				t.Errorf("%d tables after %d compactions of all", tables, all-due)
@@ -115,13 +108,9 @@ func TestTableLimit(t *testing.T) {
 
 			// With a tenth of the documents, which exceed a table, fewer tables suffice.
 			for i := range n - n/10 {
-				if err := db.Delete(ctx, fmt.Sprint(i)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Delete(ctx, fmt.Sprint(i)))
 			}
-			if err := db.Compact(ctx, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Compact(ctx, nil))
 			if tables := checkTables(t, db, n-n/10, n); tables > 4 {
 				t.Errorf("%d tables of %d documents", tables, n/10)
 			}
@@ -160,18 +149,12 @@ func TestTableBytes(t *testing.T) {
 		}
 	}
 	for _, due := range []bool{true, false} {
-		if err := db.Compact(ctx, &CompactOptions{Due: due}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Compact(ctx, &CompactOptions{Due: due}))
 		check(db, 2*n*50/limit+8)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	db = open4test(t, path, nil)
-	if err := db.Compact(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Compact(ctx, nil))
 	check(db, 1)
 }
 
@@ -179,18 +162,12 @@ func TestTableBytes(t *testing.T) {
 func limitPuts(t *testing.T, db *DB) {
 	r := rand.New(rand.NewPCG(8, 8))
 	for i := range 20 * tableLimit {
-		if err := db.Put(t.Context(), limitDoc(i)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(t.Context(), limitDoc(i)))
 		if r.IntN(60) == 0 {
-			if err := db.Flush(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Flush(t.Context()))
 		}
 	}
-	if err := db.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Flush(t.Context()))
 }
 
 // limitLoad loads twenty times the documents of a table, and flushes after every each documents.
@@ -207,9 +184,7 @@ func limitLoad(t *testing.T, db *DB, each int) {
 	if err == nil {
 		_, err = l.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 // TestPackLimit packs as many documents as a table can have, and one more.
@@ -218,19 +193,13 @@ func TestPackLimit(t *testing.T) {
 	dir := t.TempDir()
 	db, _ := limitedDB(t, Options{DisableAutoCompaction: true})
 	for i := range tableLimit + 10 {
-		if err := db.Put(ctx, limitDoc(i)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(ctx, limitDoc(i)))
 		if i%100 == 0 {
-			if err := db.Flush(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Flush(ctx))
 		}
 	}
 	for i := range 9 {
-		if err := db.Delete(ctx, fmt.Sprint(50*i)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Delete(ctx, fmt.Sprint(50*i)))
 	}
 	path := filepath.Join(dir, "packed.sst")
 	err := db.Pack(ctx, path, nil)
@@ -240,12 +209,8 @@ func TestPackLimit(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("files after a refusal: %v, %v", left, err)
 	}
-	if err := db.Delete(ctx, fmt.Sprint(tableLimit)); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Pack(ctx, path, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Delete(ctx, fmt.Sprint(tableLimit)))
+	must.Do(t, db.Pack(ctx, path, nil))
 	packed := open4test(t, path, nil)
 	if st, err := packed.Stats(); err != nil || st.Documents != tableLimit {
 		t.Errorf("%d documents packed: %v", st.Documents, err)

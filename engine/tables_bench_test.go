@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // leastCPU returns the processor time of one of n operations, in the best of some rounds: noise only
@@ -23,20 +25,11 @@ func leastCPU(b *testing.B, rounds, n int, op func(i int) error) time.Duration {
 	for round := range rounds {
 		start := cpuTime(b)
 		for i := range n {
-			if err := op(round*n + i); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, op(round*n+i))
 		}
 		least = min(least, (cpuTime(b)-start)/time.Duration(n))
 	}
 	return least
-}
-
-func noErr(b *testing.B, err error) {
-	b.Helper()
-	if err != nil {
-		b.Fatal(err)
-	}
 }
 
 // reportMicros reports a duration in microseconds.
@@ -83,10 +76,10 @@ func BenchmarkTables(b *testing.B) {
 						similar = append(similar, Doc{Text: texts[i][:len(texts[i])-8] + " another"})
 					}
 				}
-				noErr(b, db.Apply(ctx, &batch))
-				noErr(b, db.Flush(ctx))
+				must.Do(b, db.Apply(ctx, &batch))
+				must.Do(b, db.Flush(ctx))
 			}
-			noErr(b, db.Close())
+			must.Do(b, db.Close())
 			reportMicros(b, leastCPU(b, 3, 5, func(int) error { return openAndClose(path, o) }), "open")
 
 			db = open4test(b, path, o)
@@ -119,7 +112,7 @@ func BenchmarkTables(b *testing.B) {
 			}), "put")
 			b.ReportMetric(float64(heap)/1e6, "heap-MB")
 			b.ReportMetric(0, "ns/op")
-			noErr(b, db.Close())
+			must.Do(b, db.Close())
 		})
 	}
 }
@@ -164,7 +157,7 @@ func BenchmarkWide(b *testing.B) {
 					}
 					return db.Put(b.Context(), Doc{ID: fmt.Sprint(i), Fingerprints: []Fingerprint{slices.Clone(words)}})
 				}))
-				noErr(b, db.Close()) // waits for flushes
+				must.Do(b, db.Close()) // waits for flushes
 				m := db.Metrics()
 				b.ReportMetric(float64(m.Flushes), "flushes")
 				b.ReportMetric(float64(first), "docs/flush")
@@ -190,7 +183,7 @@ func BenchmarkAllow(b *testing.B) {
 				more = append(more, pair(have))
 			}
 			if len(more) > 0 {
-				noErr(b, db.SetAllowed(ctx, true, more...))
+				must.Do(b, db.SetAllowed(ctx, true, more...))
 			}
 			written := db.Metrics().CatalogBytes
 			reportMicros(b, leastCPU(b, 3, 50, func(int) error {

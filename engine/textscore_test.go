@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // longTexts makes a database of texts whose sketches are mostly full, so that estimates are
@@ -17,9 +19,7 @@ func longTexts(t *testing.T, r *rand.Rand) (*DB, *textModel) {
 	m := &textModel{texts: map[string]string{}}
 	for i := range 250 {
 		id, text := fmt.Sprintf("t%03d", i), randomText(r)
-		if err := db.Put(t.Context(), Doc{ID: id, Text: text}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(t.Context(), Doc{ID: id, Text: text}))
 		m.texts[id] = text
 	}
 	return db, m
@@ -95,9 +95,7 @@ func TestPutNovelVerified(t *testing.T) {
 			best = max(best, s)
 		}
 		x, ok, err := db.PutNovel(t.Context(), Doc{ID: id, Text: text}, Jaccard(0.5))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if ok == (len(want) > 0) && best > 0.55 || !ok && (x.Score != want[x.ID] || !x.Exact) {
 			t.Fatalf("%s: stored %v, %+v, want %v", id, ok, x, want)
 		}
@@ -121,9 +119,7 @@ func TestJaccardWithoutTexts(t *testing.T) {
 	words := strings.Fields(randomText(r) + " " + randomText(r))
 	for i := range 30 {
 		words[r.IntN(len(words))] = fmt.Sprint("new", i)
-		if err := db.Put(ctx, Doc{ID: fmt.Sprint("d", i), Text: strings.Join(words, " ")}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(ctx, Doc{ID: fmt.Sprint("d", i), Text: strings.Join(words, " ")}))
 	}
 	pairs := collect(t, db.Pairs(ctx, by, nil))
 	if len(pairs) == 0 || pairs[0].Exact || !slices.Equal(pairs, collect(t, db.Pairs(ctx, by.Estimated(), nil))) {

@@ -16,6 +16,7 @@ import (
 	"unsafe"
 
 	"github.com/simdb/simdb/engine/internal/files"
+	"github.com/simdb/simdb/internal/must"
 	"golang.org/x/sys/unix"
 )
 
@@ -278,10 +279,7 @@ func TestSyncOrder(t *testing.T) {
 		traced(t, dir)
 		return
 	}
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	cmd := exec.Command(os.Args[0], "-test.run=^TestSyncOrder$")
 	cmd.Env = append(os.Environ(), traceChild+"="+dir)
 	s := &syncChecker{

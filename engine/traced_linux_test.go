@@ -7,16 +7,15 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // traced uses a database in every way, and writes to the file "acknowledged" after each
 // acknowledgement. TestSyncOrder traces it.
 func traced(t *testing.T, dir string) {
 	ctx := context.Background()
-	acks, err := os.Create(filepath.Join(dir, "acknowledged"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	acks := must.Get(os.Create(filepath.Join(dir, "acknowledged")))(t)
 	defer acks.Close()
 	path, packed := filepath.Join(dir, "new", "db"), filepath.Join(dir, "new", "packed.sst")
 	var db *DB
@@ -58,8 +57,6 @@ func traced(t *testing.T, dir string) {
 		if err := steps[step](); err != nil {
 			t.Fatalf("%s: %v", step, err)
 		}
-		if _, err := acks.Write([]byte(step + "\n")); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(acks.Write([]byte(step + "\n")))(t)
 	}
 }

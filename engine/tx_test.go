@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestUpdateCounts increments a number in several goroutines: no increment is lost.
@@ -50,7 +51,7 @@ func TestUpdateCounts(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	d := must(db.Get(ctx, "n"))(t)
+	d := must.Get(db.Get(ctx, "n"))(t)
 	if want := fmt.Sprintf(`{"n":%d}`, increments); string(d.Fields) != want {
 		t.Errorf("%s after %d increments and %d conflicts", d.Fields, increments, conflicts)
 	}
@@ -109,18 +110,16 @@ func TestConflicts(t *testing.T) {
 		for _, reopened := range []bool{false, true} {
 			path := t.TempDir() + "/x.simdb"
 			o := &Options{NoSketch: true, NoSync: true, DisableAutoCompaction: true}
-			db = must(Open(path, o))(t)
+			db = must.Get(Open(path, o))(t)
 			loadStored(t, db, Doc{ID: "old", Fingerprints: []Fingerprint{{7}}, Time: time.Unix(-1, 0)})
-			if err := errors.Join(put("a")(&db.Writer), put("b")(&db.Writer)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(put("a")(&db.Writer), put("b")(&db.Writer)))
 			from := db
 			if reopened { // as a prompt does, which is open read-only until it commits
 				readOnly := *o
 				readOnly.ReadOnly = true
-				from = must(Open(path, &readOnly))(t)
+				from = must.Get(Open(path, &readOnly))(t)
 			}
-			tx := must(from.Begin())(t)
+			tx := must.Get(from.Begin())(t)
 			if err := c.reads(tx); err != nil && !errors.Is(err, ErrNotFound) {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -129,7 +128,7 @@ func TestConflicts(t *testing.T) {
 			}
 			if reopened {
 				db.Close()
-				db = must(Open(path, o))(t)
+				db = must.Get(Open(path, o))(t)
 			}
 			err := db.Commit(ctx, tx)
 			_, missing := db.Get(ctx, "z")
@@ -153,21 +152,19 @@ func TestConflicts(t *testing.T) {
 func TestTxPruned(t *testing.T) {
 	ctx := t.Context()
 	path := t.TempDir() + "/x.simdb"
-	db := must(Open(path, nil))(t)
+	db := must.Get(Open(path, nil))(t)
 	loadStored(t, db, Doc{ID: "a", Fields: []byte(`{}`)}, Doc{ID: "b", Fields: []byte(`{}`)})
-	must(db.Prune(ctx, time.Now().Add(time.Hour), nil))(t)
+	must.Get(db.Prune(ctx, time.Now().Add(time.Hour), nil))(t)
 	db.Close()
-	reader := must(Open(path, &Options{ReadOnly: true}))(t)
+	reader := must.Get(Open(path, &Options{ReadOnly: true}))(t)
 	defer reader.Close()
-	tx := must(reader.Begin())(t)
-	must(tx.Count(ctx, Range{}))(t)
-	if err := tx.Put(ctx, Doc{ID: "c", Fields: []byte(`{}`)}); err != nil {
-		t.Fatal(err)
-	}
+	tx := must.Get(reader.Begin())(t)
+	must.Get(tx.Count(ctx, Range{}))(t)
+	must.Do(t, tx.Put(ctx, Doc{ID: "c", Fields: []byte(`{}`)}))
 	if err := reader.Commit(ctx, tx); !errors.Is(err, ErrReadOnly) {
 		t.Error(err)
 	}
-	db = must(Open(path, nil))(t)
+	db = must.Get(Open(path, nil))(t)
 	defer db.Close()
 	if err := db.Commit(ctx, tx); err != nil {
 		t.Error(err)
@@ -194,9 +191,7 @@ func TestTxCodes(t *testing.T) {
 	}
 	for flushed := range 2 {
 		for _, d := range []Doc{doc("a", 1, 0xff), doc("b", 2, 0xff00)} {
-			if err := db.Put(ctx, d); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Put(ctx, d))
 		}
 		if flushed == 1 {
 			db.Flush(ctx)

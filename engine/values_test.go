@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestValues stores documents without text and fingerprint: they must come back byte for byte, also
@@ -22,13 +24,9 @@ func TestValues(t *testing.T) {
 	db, _ := create4test(t, nil)
 	value := func(i int) string { return fmt.Sprintf("{ \"n\" : %d,\n\"s\":\"\\u00e9 one two three four\" }", i) }
 	for i := range 100 {
-		if err := db.Put(ctx, Doc{ID: fmt.Sprintf("v/%02d", i), Fields: json.RawMessage(value(i))}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(ctx, Doc{ID: fmt.Sprintf("v/%02d", i), Fields: json.RawMessage(value(i))}))
 	}
-	if err := db.Put(ctx, Doc{ID: "text", Text: "one two three four"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Put(ctx, Doc{ID: "text", Text: "one two three four"}))
 	for range 2 {
 		i := 0
 		for d, err := range db.Range(ctx, Range{Prefix: "v/", Load: true}) {
@@ -47,9 +45,7 @@ func TestValues(t *testing.T) {
 				}
 			}
 		}
-		if err := db.Compact(ctx, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Compact(ctx, nil))
 	}
 }
 
@@ -73,10 +69,7 @@ func TestJSON(t *testing.T) {
 // TestCorruptionComment compares the fields of CorruptionError with those in its comment, which is
 // all that go doc shows.
 func TestCorruptionComment(t *testing.T) {
-	f, err := parser.ParseFile(token.NewFileSet(), "types.go", nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(parser.ParseFile(token.NewFileSet(), "types.go", nil, parser.ParseComments))(t)
 	var listed []string
 	for _, d := range f.Decls {
 		if g, ok := d.(*ast.GenDecl); ok && strings.HasPrefix(g.Doc.Text(), "CorruptionError says") {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // familiesDB makes a database of similar and equal texts, in several tables and a memtable. Some
@@ -30,9 +31,7 @@ func familiesDB(t *testing.T, r *rand.Rand, text func() string, o Options) *DB {
 				fp := r.Uint64()
 				d.Text, d.Fingerprints = "", []Fingerprint{{fp}}
 			}
-			if err := db.Put(ctx, d); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Put(ctx, d))
 			if i%9 == 0 {
 				if err := db.Delete(ctx, fmt.Sprintf("t%03d", r.IntN(300))); err != nil && !errors.Is(err, ErrNotFound) {
 					t.Fatal(err)
@@ -40,9 +39,7 @@ func familiesDB(t *testing.T, r *rand.Rand, text func() string, o Options) *DB {
 			}
 		}
 		if round < 3 {
-			if err := db.Flush(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Flush(ctx))
 		}
 		now = now.Add(17 * time.Minute)
 	}
@@ -194,17 +191,13 @@ func TestVerifiedBatchDamaged(t *testing.T) {
 	for _, d := range docs {
 		b.Put(d)
 	}
-	if err := errors.Join(db.Apply(t.Context(), &b), db.Flush(t.Context()), db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(db.Apply(t.Context(), &b), db.Flush(t.Context()), db.Close()))
 	tables, err := filepath.Glob(filepath.Join(path, "*.sst"))
 	if err != nil || len(tables) != 1 {
 		t.Fatal(tables, err)
 	}
 	whole, err := os.ReadFile(tables[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for i := range docs {
 		docs[i].ID = ""
 	}
@@ -214,9 +207,7 @@ func TestVerifiedBatchDamaged(t *testing.T) {
 		for i := range 64 {
 			damaged[len(whole)*share/100+i] ^= 0x5a
 		}
-		if err := os.WriteFile(tables[0], damaged, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(tables[0], damaged, 0o666))
 		db, err := Open(path, &Options{ReadOnly: true})
 		if err != nil {
 			continue
@@ -238,9 +229,7 @@ func TestVerifiedBatchDamaged(t *testing.T) {
 		if err != nil && len(got) > 0 {
 			some++
 		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Close())
 	}
 	if some == 0 {
 		t.Error("no damage was met after the first document")
@@ -257,9 +246,7 @@ func TestAnyMatches(t *testing.T) {
 		text := similarTexts(r)
 		db := familiesDB(t, r, text, Options{Memory: memory})
 		for range 400 {
-			if err := db.SetAllowed(ctx, true, Pair{A: fmt.Sprintf("t%03d", r.IntN(300)), B: fmt.Sprintf("q%03d", r.IntN(30))}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.SetAllowed(ctx, true, Pair{A: fmt.Sprintf("t%03d", r.IntN(300)), B: fmt.Sprintf("q%03d", r.IntN(30))}))
 		}
 		docs := make([]Doc, 80)
 		for i := range docs {
@@ -305,9 +292,7 @@ func TestAnyMatches(t *testing.T) {
 func checkBest(t *testing.T, db *DB, docs []Doc, by Criterion) {
 	t.Helper()
 	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer s.Close()
 	want, is := make([]Match, len(docs)), make([]bool, len(docs))
 	for i, d := range docs {
@@ -316,9 +301,7 @@ func checkBest(t *testing.T, db *DB, docs []Doc, by Criterion) {
 		}
 	}
 	known, got, err := s.Any(t.Context(), docs, by, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	equal(t, fmt.Sprintf("known by %v", by), known, is)
 	equal(t, fmt.Sprintf("the best by %v", by), got, want)
 }
@@ -340,21 +323,15 @@ func TestAnyMatchesAmongMany(t *testing.T) {
 		return text
 	}
 	for i := range 90 {
-		if err := db.Put(ctx, Doc{ID: fmt.Sprint("d", i), Text: words(fmt.Sprint("of", i), 75)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(ctx, Doc{ID: fmt.Sprint("d", i), Text: words(fmt.Sprint("of", i), 75)}))
 	}
-	if err := db.Flush(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Flush(ctx))
 	docs, by := []Doc{{Text: words("", 100)}, {Text: words("", 100) + "end"}}, Jaccard(0.7)
 	for _, want := range []bool{false, true} {
 		got, err := anyOf(ctx, db, docs, by)
 		if err != nil || got[0] != want || got[1] != want {
 			t.Fatalf("%v, %v; want %v", got, err, want)
 		}
-		if err := db.Put(ctx, Doc{ID: "like", Text: words("like", 95)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(ctx, Doc{ID: "like", Text: words("like", 95)}))
 	}
 }

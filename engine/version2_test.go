@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestVersion2 searches a table that a program with version 2 of the tokenizer wrote. Final sigma,
@@ -15,9 +17,7 @@ func TestVersion2(t *testing.T) {
 	all := func(db *DB, by Criterion) map[string]string {
 		found := map[string]string{}
 		for p, err := range db.Pairs(t.Context(), by, nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			found[p.A+" "+p.B] = fmt.Sprintf("%.3f", p.Score)
 		}
 		return found
@@ -30,20 +30,13 @@ func TestVersion2(t *testing.T) {
 	}
 	old := Options{Shingle: 1, Features: Features{Fold: []string{"accents", "width", "v2"}}, NoSync: true}
 	db, _ := create4test(t, &old)
-	if err := db.Ingest(t.Context(), table); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Ingest(t.Context(), table))
 	jaccard := map[string]string{"accent none": "1.000", "double sharp": "1.000", "small upper": "0.333"}
 	check(db, Jaccard(0.3), jaccard)
 	check(db, Cosine(0.3), map[string]string{"small upper": "0.500", "double sharp": "0.500"})
 	check(db, Levenshtein(0.8), map[string]string{"double sharp": "0.806"})
-	read, err := db.Get(t.Context(), "upper")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Put(t.Context(), Doc{ID: "upper", Text: read.Text}); err != nil {
-		t.Fatal(err)
-	}
+	read := must.Get(db.Get(t.Context(), "upper"))(t)
+	must.Do(t, db.Put(t.Context(), Doc{ID: "upper", Text: read.Text}))
 	check(db, Jaccard(0.3), jaccard)
 	if f := db.Options().Features.Describe(); f != "folded accents, width" {
 		t.Error(f)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -57,9 +58,7 @@ func TestTurnedAwayWhenSafe(t *testing.T) {
 				return nil
 			})
 			db, err := Create("/x", &Options{fs: faulty, NoSketch: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			put(t, db, "old", ^uint64(0))
 			armed.Store(true)
 			first, second := make(chan error, 1), make(chan error, 1)
@@ -76,9 +75,7 @@ func TestTurnedAwayWhenSafe(t *testing.T) {
 				t.Error(err)
 			}
 			after, err := Open("/x", &Options{fs: mem.CrashClone(0, 1)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if err := errors.Join(c.safe(after), after.Close()); err != nil {
 				t.Errorf("after a power cut: %v", err)
 			}
@@ -111,9 +108,7 @@ func TestBatchIsVisibleAtOnce(t *testing.T) {
 		}
 		return db.Apply(ctx, &b)
 	}
-	if err := write(0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, write(0))
 	done := make(chan error, 1)
 	go func() {
 		var err error
@@ -126,16 +121,11 @@ func TestBatchIsVisibleAtOnce(t *testing.T) {
 		select {
 		case err := <-done:
 			t.Logf("looked %d times", looks)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			return
 		default:
 		}
-		s, err := db.Snapshot()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(db.Snapshot())(t)
 		first, errFirst := lookup(s, ctx, ids[0])
 		last, errLast := lookup(s, ctx, ids[documents-1])
 		if err := errors.Join(errFirst, errLast, s.Close()); err != nil || first.Fingerprint != last.Fingerprint {
@@ -163,13 +153,9 @@ func TestExpiryToTheMicrosecond(t *testing.T) {
 				if own {
 					d.Expires = d.Time.Add(time.Hour + time.Microsecond)
 				}
-				if err := db.Put(ctx, d); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Put(ctx, d))
 				if flushed { // one table each: a table whose documents have all expired is dropped whole
-					if err := db.Flush(ctx); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, db.Flush(ctx))
 				}
 			}
 			store("there", time.Hour)
@@ -178,6 +164,7 @@ func TestExpiryToTheMicrosecond(t *testing.T) {
 				t.Helper()
 				equal(t, when+", entries", ids(t, db), []string{"there"})
 				equal(t, when+", near", collect(t, db.Near(ctx, 5, 0)), []Match{{ID: "there"}})
+				equal(t, when+", batch", collect(t, searchBatch(ctx, db, ofPrints([]uint64{9, 5}), Near(0))), []Match{{ID: "there", Query: 1}})
 				equal(t, when+", nearest", collect(t, db.Search(ctx, ofPrint(5), Near(64), &SearchOptions{Limit: 3})), []Match{{ID: "there"}})
 				if _, err := db.Get(ctx, "there"); err != nil {
 					t.Error(when, err)
@@ -193,30 +180,21 @@ func TestExpiryToTheMicrosecond(t *testing.T) {
 			if err := db.Delete(ctx, "gone"); !errors.Is(err, ErrNotFound) {
 				t.Errorf("deleting what has expired: %v", err)
 			}
-			if err := db.Compact(ctx, &CompactOptions{Due: true}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Compact(ctx, &CompactOptions{Due: true}))
 			check("due merged")
-			if err := db.Compact(ctx, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Compact(ctx, nil))
 			check("merged")
 			if st, err := db.Stats(); err != nil || st.Documents != 1 {
 				t.Errorf("%+v, %v", st, err)
 			}
-			l, err := db.NewLoader(ctx, &LoadOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := must.Get(db.NewLoader(ctx, &LoadOptions{}))(t)
 			store("gone", time.Hour+time.Microsecond)
 			for id, want := range map[string]error{"there": ErrExists, "gone": nil} {
 				if err := l.Add(Doc{ID: id, Fingerprints: []Fingerprint{{5}}}); !errors.Is(err, want) {
 					t.Errorf("loading %s: %v", id, err)
 				}
 			}
-			if _, err := l.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(l.Close())(t)
 			equal(t, "loaded", ids(t, db), []string{"gone", "there"})
 			if err := db.Delete(ctx, "there"); err != nil {
 				t.Error(err)

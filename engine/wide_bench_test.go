@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // BenchmarkNearWide searches fingerprints of SIMDB_BENCH_BITS bits (64 or more), uniform except for
@@ -37,10 +39,7 @@ func BenchmarkNearWide(b *testing.B) {
 		return words
 	}
 	db, _ := create4test(b, &Options{Bits: bits, NoSketch: true, NoText: true, NoSync: true})
-	l, err := db.NewLoader(ctx, &LoadOptions{Replace: true})
-	if err != nil {
-		b.Fatal(err)
-	}
+	l := must.Get(db.NewLoader(ctx, &LoadOptions{Replace: true}))(b)
 	all, start := make([][]uint64, n), time.Now()
 	for i := range all {
 		if all[i] = random(); i > 0 && i%10 == 0 {
@@ -48,20 +47,11 @@ func BenchmarkNearWide(b *testing.B) {
 		}
 		d := Doc{ID: fmt.Sprintf("%08x", i)}
 		d.Fingerprints = []Fingerprint{all[i]}
-		if err := l.Add(d); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, l.Add(d))
 	}
-	if _, err := l.Close(); err != nil {
-		b.Fatal(err)
-	}
-	if err := db.Compact(ctx, nil); err != nil {
-		b.Fatal(err)
-	}
-	st, err := db.Stats()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Get(l.Close())(b)
+	must.Do(b, db.Compact(ctx, nil))
+	st := must.Get(db.Stats())(b)
 	for _, t := range st.Tables {
 		b.Logf("%d documents in %v, layout %v, %.1f bytes of indexes a fingerprint", t.Documents, time.Since(start), t.Layout, t.BytesPerFingerprint)
 	}
@@ -73,10 +63,7 @@ func BenchmarkNearWide(b *testing.B) {
 		}
 		queries[i].Fingerprints = []Fingerprint{words}
 	}
-	s, err := db.Snapshot()
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(db.Snapshot())(b)
 	b.Cleanup(func() { s.Close() })
 	for _, text := range strings.Split(cmp.Or(os.Getenv("SIMDB_BENCH_K"), "15,31,47"), ",") {
 		k, _ := strconv.Atoi(text)
@@ -98,9 +85,7 @@ func BenchmarkNearWide(b *testing.B) {
 		b.Run("batch/k="+text, func(b *testing.B) {
 			for b.Loop() {
 				for _, err := range s.SearchBatch(ctx, queries, Near(k), nil) {
-					if err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, err)
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(queries)), "ns/query")
@@ -110,9 +95,7 @@ func BenchmarkNearWide(b *testing.B) {
 			for b.Loop() {
 				var err error
 				pairs, err = s.CountPairs(ctx, Near(k), nil)
-				if err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, err)
 			}
 			b.ReportMetric(float64(pairs), "pairs")
 		})

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestWideFlushes checks that a memtable of wide fingerprints is flushed when its documents reach
@@ -13,10 +15,7 @@ import (
 func TestWideFlushes(t *testing.T) {
 	for _, bits := range []int{64, 1024} {
 		o := &Options{Bits: bits, NoSync: true}
-		db, err := Open(filepath.Join(t.TempDir(), "db"), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := must.Get(Open(filepath.Join(t.TempDir(), "db"), o))(t)
 		r := rand.New(rand.NewPCG(1, 1))
 		words := make([]uint64, bits/64)
 		const n, overhead, entry, limit = 40_000, 300, 24 + 4*4, 16 << 20
@@ -26,15 +25,11 @@ func TestWideFlushes(t *testing.T) {
 			}
 			d := Doc{ID: fmt.Sprint(i)}
 			d.Fingerprints = []Fingerprint{words}
-			if err := db.Put(t.Context(), d); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Put(t.Context(), d))
 		}
 		if got, most := db.Metrics().Flushes, int64(n*(overhead+len(words)*(8+2*entry))/limit); got > most {
 			t.Errorf("%d bits: %d flushes, more than %d", bits, got, most)
 		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Close())
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/compaction"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestWindow writes documents to a database with a time to live of two days, with a clock that
@@ -28,7 +29,7 @@ func TestWindow(t *testing.T) {
 	var now atomic.Int64
 	now.Store(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano())
 	var written, merged atomic.Int64
-	db, err := Create(filepath.Join(hostDir(t), "x.simdb"), &Options{
+	db := must.Get(Create(filepath.Join(hostDir(t), "x.simdb"), &Options{
 		NoText: true, NoSketch: true, NoSync: true, TTL: ttl, now: func() time.Time { return time.Unix(0, now.Load()) },
 		MemtableBytes: max(16<<20*window/full, 4096), policy: compaction.Options{Smallest: max(4<<20*int64(window)/full, 1)},
 		OnEvent: func(e Event) {
@@ -39,10 +40,7 @@ func TestWindow(t *testing.T) {
 				merged.Add(int64(e.Docs))
 			}
 		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	defer db.Close()
 	r := rand.New(rand.NewPCG(1, 1))
 	docs, worst, sum, most := 0, 0.0, 0.0, 0
@@ -52,18 +50,13 @@ func TestWindow(t *testing.T) {
 		for ; docs < (minute+1)*window/minutes; docs++ {
 			b.Put(Doc{ID: fmt.Sprint(docs), Fingerprints: []Fingerprint{{r.Uint64()}}})
 		}
-		if err := db.Apply(ctx, &b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Apply(ctx, &b))
 		// In a minute of real time merges would have ended.
 		until(t, "merges have ended", db.s.Idle)
 		if minute < minutes {
 			continue
 		}
-		st, err := db.Stats()
-		if err != nil {
-			t.Fatal(err)
-		}
+		st := must.Get(db.Stats())(t)
 		stored := int64(0)
 		for _, table := range st.Tables {
 			stored += table.Documents

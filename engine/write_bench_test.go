@@ -12,18 +12,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 func benchCopy(b *testing.B, src *DB, opts Options) *DB {
 	b.Helper()
 	path := b.TempDir()
-	if err := os.CopyFS(path, os.DirFS(src.Metrics().Path)); err != nil {
-		b.Fatal(err)
-	}
-	db, err := Open(path, &opts)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, os.CopyFS(path, os.DirFS(src.Metrics().Path)))
+	db := must.Get(Open(path, &opts))(b)
 	b.Cleanup(func() { db.Close() })
 	return db
 }
@@ -32,21 +29,14 @@ func benchCopy(b *testing.B, src *DB, opts Options) *DB {
 // document, including the flushes and compactions that it caused.
 func benchWrites(b *testing.B, db *DB, n int, write func(from int) (to int, err error)) {
 	b.Helper()
-	if err := db.Flush(context.Background()); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, db.Flush(context.Background()))
 	cpu, start := cpuTime(b), time.Now()
 	for i := 0; i < n; {
-		to, err := write(i)
-		if err != nil {
-			b.Fatal(err)
-		}
+		to := must.Get(write(i))(b)
 		i = to
 	}
 	wall := time.Since(start)
-	if err := db.Flush(context.Background()); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, db.Flush(context.Background()))
 	cpu = cpuTime(b) - cpu
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(float64(n)/wall.Seconds(), "docs/s")
@@ -87,10 +77,7 @@ func BenchmarkBatches(b *testing.B) {
 	}{{"durable", false}, {"never", true}} {
 		for _, with := range []string{"fingerprint", "text"} {
 			b.Run(fmt.Sprintf("%s/%s", sync.name, with), func(b *testing.B) {
-				db, err := Create(b.TempDir()+"/db", &Options{NoSync: sync.noSync})
-				if err != nil {
-					b.Fatal(err)
-				}
+				db := must.Get(Create(b.TempDir()+"/db", &Options{NoSync: sync.noSync}))(b)
 				b.Cleanup(func() { db.Close() })
 				r := rand.New(rand.NewPCG(12, 12))
 				var batch Batch

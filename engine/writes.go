@@ -154,7 +154,7 @@ func (w *Writer) AddNovel(ctx context.Context, docs []Doc, by Criterion, o *Sear
 	if of.Text != view.NoTextMeasure && !of.Text.Contained() {
 		// Signatures of texts are made in advance: the search, which blocks other writers, makes only
 		// those of a table that is written meanwhile.
-		_, err := read(w.r, func(s *Snapshot) (struct{}, error) { return struct{}{}, search.Prepare(ctx, &s.v) })
+		_, err := read(ctx, w.r, func(s *Snapshot) (struct{}, error) { return struct{}{}, search.Prepare(ctx, &s.v) })
 		if err != nil {
 			return nil, err
 		}

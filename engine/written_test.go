@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestRangeWritten lists documents in the order of writing: from written, loaded, merged and
@@ -27,46 +29,32 @@ func TestRangeWritten(t *testing.T) {
 		return d
 	}
 	for _, memory := range []int64{1, 4000, 100_000, 0} {
-		db := must(Open(filepath.Join(t.TempDir(), "x.simdb"), &Options{Memory: memory, NoSync: true, MemtableBytes: 30_000, DisableAutoCompaction: true}))(t)
-		other := must(Open(filepath.Join(t.TempDir(), "y.simdb"), &Options{NoSync: true}))(t)
+		db := must.Get(Open(filepath.Join(t.TempDir(), "x.simdb"), &Options{Memory: memory, NoSync: true, MemtableBytes: 30_000, DisableAutoCompaction: true}))(t)
+		other := must.Get(Open(filepath.Join(t.TempDir(), "y.simdb"), &Options{NoSync: true}))(t)
 		for i := range 100 {
 			put := doc(i)
 			put.ID = fmt.Sprint("ingested", i)
-			if err := other.Put(ctx, put); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, other.Put(ctx, put))
 		}
 		table := filepath.Join(t.TempDir(), "y.sst")
 		for _, err := range []error{other.Pack(ctx, table, nil), other.Close()} {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 		}
 		for i := range 12 {
 			for j := range 60 {
-				if err := db.Put(ctx, doc(100*i+j)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Put(ctx, doc(100*i+j)))
 			}
-			l := must(db.NewLoader(ctx, &LoadOptions{Replace: true}))(t)
+			l := must.Get(db.NewLoader(ctx, &LoadOptions{Replace: true}))(t)
 			for j := range 60 {
-				if err := l.Add(doc(100*i + 60 + j)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, l.Add(doc(100*i+60+j)))
 			}
-			if _, err := l.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(l.Close())(t)
 			db.Delete(ctx, fmt.Sprint("d", r.IntN(700)))
 			switch i {
 			case 4:
-				if err := db.Compact(ctx, nil); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Compact(ctx, nil))
 			case 7:
-				if err := db.Ingest(ctx, table); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.Ingest(ctx, table))
 			}
 			half := func(text, _ []byte) (bool, error) { return len(text)%2 == 0, nil }
 			for _, r := range []Range{
@@ -87,8 +75,6 @@ func TestRangeWritten(t *testing.T) {
 				}
 			}
 		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Close())
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestBuilt builds random queries in Go, and compares their results with those of statements that
@@ -95,9 +96,7 @@ func TestQueryValue(t *testing.T) {
 	db := openTest(t, nil)
 	for i := range 10 {
 		d := engine.Doc{ID: fmt.Sprint(i), Fields: json.RawMessage(fmt.Sprintf(`{"n":%d,"lang":"%s"}`, i, []string{"en", "de"}[i%2]))}
-		if err := db.Put(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(t.Context(), d))
 	}
 	count := func(q Query, want int64) {
 		t.Helper()
@@ -105,10 +104,7 @@ func TestQueryValue(t *testing.T) {
 			t.Errorf("%s counts %d, %v, want %d", q, n, err, want)
 		}
 	}
-	en, err := Parse("lang = $l AND n >= ?; -- four", 2, Named{"l", "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	en := must.Get(Parse("lang = $l AND n >= ?; -- four", 2, Named{"l", "en"}))(t)
 	count(en, 4)
 	count(en.And(Field("n").Lt(8)), 3)
 	count(en.Or(Field("n").In(1, 3, 8)), 6)
@@ -120,10 +116,7 @@ func TestQueryValue(t *testing.T) {
 		many = many.Or(Field("n").Eq(i))
 	}
 	count(many, 10)
-	some, err := Parse("n >= ? -- two\n OR lang = $l LIMIT ? OFFSET ? -- few", 2, 4, 1, Named{"l", "en"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	some := must.Get(Parse("n >= ? -- two\n OR lang = $l LIMIT ? OFFSET ? -- few", 2, 4, 1, Named{"l", "en"}))(t)
 	count(some, 4)
 	count(some.And(Field("n").Lt(5)), 3)
 	if _, err := Parse("COUNT"); err == nil {
@@ -138,14 +131,8 @@ func TestQueryValue(t *testing.T) {
 	if _, err := en.Limit(1).And(Field("n").Lt(8).Limit(2)).Run(t.Context(), db); err == nil {
 		t.Error("two limits")
 	}
-	p, err := Prepare("ID IN (?) AND n IN ($n, 9)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := p.Run(t.Context(), db, []string{"1", "2", "9", "x"}, Named{"n", []int{0, 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(Prepare("ID IN (?) AND n IN ($n, 9)"))(t)
+	rows := must.Get(p.Run(t.Context(), db, []string{"1", "2", "9", "x"}, Named{"n", []int{0, 2}}))(t)
 	if got := fmt.Sprint(read(t, rows)); got != "[[2] [9]]" {
 		t.Errorf("found %s", got)
 	}
@@ -165,9 +152,7 @@ func TestScan(t *testing.T) {
 	fp := uint64(0xff)
 	for i, fields := range []string{`{"lang":"en","stars":3.5,"tags":["a","b"],"big":18446744073709551615}`, `{"stars":"many"}`} {
 		d := engine.Doc{ID: fmt.Sprint(i), Text: "one", Fingerprints: []engine.Fingerprint{{fp}}, Fields: json.RawMessage(fields), Time: worldEpoch}
-		if err := db.Put(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(t.Context(), d))
 	}
 	type row struct {
 		ID       string
@@ -181,17 +166,12 @@ func TestScan(t *testing.T) {
 	}
 	run := func(text string) *Rows {
 		t.Helper()
-		rows, err := Run(t.Context(), db, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(Run(t.Context(), db, text))(t)
 		return rows
 	}
 	var got []row
 	for r, err := range Scan[row](run("NEAR(0xff, 3) SHOW id, distance, lang, tags, fields, time, fingerprint")) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got = append(got, r)
 	}
 	en := "en"

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestCountByHolds counts by equal numbers, of which the bytewise least is long: it counts as held
@@ -17,9 +18,7 @@ func TestCountByHolds(t *testing.T) {
 	db := openTest(t, &engine.Options{Memory: digits / 2})
 	for i, number := range []string{"1e0", "1." + strings.Repeat("0", digits)} {
 		doc := engine.Doc{ID: fmt.Sprint(i), Text: "words", Fields: json.RawMessage(`{"v":` + number + `}`)}
-		if err := db.Put(t.Context(), doc); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(t.Context(), doc))
 	}
 	rows, err := Run(t.Context(), db, "COUNT BY v")
 	if err == nil {

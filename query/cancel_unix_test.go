@@ -14,26 +14,20 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // Every statement ends soon after its context is cancelled, whatever it is doing at that time.
 func TestStatementsStop(t *testing.T) {
 	db := openTest(t, &engine.Options{NoText: true, NoSketch: true})
 	documents := exhaustive.Size(100000, 300000)
-	l, err := db.NewLoader(t.Context(), &engine.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(db.NewLoader(t.Context(), &engine.LoadOptions{}))(t)
 	r := rand.New(rand.NewPCG(5, 6))
 	for range documents {
 		fp := r.Uint64()
-		if err := l.Add(engine.Doc{ID: fmt.Sprintf("%016x", r.Uint64()), Fingerprints: []engine.Fingerprint{{fp}}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Add(engine.Doc{ID: fmt.Sprintf("%016x", r.Uint64()), Fingerprints: []engine.Fingerprint{{fp}}}))
 	}
-	if _, err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(l.Close())(t)
 	run := func(ctx context.Context, text string) error {
 		rows, err := Run(ctx, db, text)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestDeleteWhereSparesNewer replaces documents while DELETE WHERE runs. The new versions do not
@@ -18,17 +19,13 @@ func TestDeleteWhereSparesNewer(t *testing.T) {
 	ctx := t.Context()
 	documents := exhaustive.Size(4000, 10000)
 	db, err := engine.Create(t.TempDir()+"/x.simdb", &engine.Options{NoSketch: true, NoSync: true, MemtableBytes: 200_000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer db.Close()
 	var b engine.Batch
 	for d := range documents {
 		b.Put(engine.Doc{ID: fmt.Sprint(d), Fingerprints: []engine.Fingerprint{{uint64(0)}}})
 	}
-	if err := db.Apply(ctx, &b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Apply(ctx, &b))
 	acked := map[string]bool{}
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -43,10 +40,7 @@ func TestDeleteWhereSparesNewer(t *testing.T) {
 	})
 	deleted := int64(0)
 	for range 3 {
-		rows, err := Run(ctx, db, "DELETE WHERE NEAR(0x0, 3)")
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(Run(ctx, db, "DELETE WHERE NEAR(0x0, 3)"))(t)
 		n := int64(0)
 		if _, err := fmt.Sscanf(rows.Message(), "deleted %d document", &n); err != nil || !strings.HasPrefix(rows.Message(), "deleted") {
 			t.Fatalf("message %q: %v", rows.Message(), err)
@@ -72,9 +66,7 @@ func TestTransactionErrors(t *testing.T) {
 	for i := range 1500 {
 		b.Put(engine.Doc{ID: fmt.Sprintf("doc-%04d", i)})
 	}
-	if err := db.Apply(t.Context(), &b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Apply(t.Context(), &b))
 	var s Session
 	run := func(ctx context.Context, text string, args ...any) (string, error) {
 		rows, err := s.Run(ctx, db, text, args...)

@@ -15,6 +15,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/front"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 	"github.com/simdb/simdb/query/internal/predicate"
@@ -343,10 +344,7 @@ func TestStatementFails(t *testing.T) {
 // TestRowsStop ends the context while the caller reads rows that are all in memory.
 func TestRowsStop(t *testing.T) {
 	vfs.Disk = formKinds(t)[0].mem
-	db, err := engine.Open("/db", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(engine.Open("/db", nil))(t)
 	defer db.Close()
 	several := 0
 	for _, text := range forms() {
@@ -391,10 +389,7 @@ func TestStatementDamage(t *testing.T) {
 				texts = append(texts, text)
 			}
 		}
-		names, err := k.mem.List("/db")
-		if err != nil {
-			t.Fatal(err)
-		}
+		names := must.Get(k.mem.List("/db"))(t)
 		each := func(damage string, at int, fn func(db *engine.DB)) {
 			mem := k.mem.KillClone()
 			defer mem.Discard()
@@ -404,9 +399,7 @@ func TestStatementDamage(t *testing.T) {
 				bytes[at] ^= 0x5a
 				err = errors.Join(mem.Remove(damage), vfstest.WriteFile(mem, damage, string(bytes)))
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			vfs.Disk = mem
 			if db, err := engine.Open("/db", &k.o); err == nil {
 				fn(db)
@@ -430,10 +423,7 @@ func TestStatementDamage(t *testing.T) {
 					}
 				})
 			}
-			info, err := k.mem.Stat(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			info := must.Get(k.mem.Stat(name))(t)
 			for at := range cases.Of(int(info.Size)) {
 				each(name, at, func(db *engine.DB) {
 					for i, text := range texts {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/jsonfield"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/value"
 )
@@ -94,27 +95,18 @@ func TestFields(t *testing.T) {
 		for range rng.IntN(4) {
 			members[keys[rng.IntN(len(keys))]] = json.RawMessage(values[rng.IntN(len(values))])
 		}
-		raw, err := json.Marshal(members)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(json.Marshal(members))(t)
 		if len(members) == 0 {
 			raw = nil
 		}
-		if err := db.Put(t.Context(), engine.Doc{ID: fmt.Sprint(i), Text: "text", Fields: raw}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(t.Context(), engine.Doc{ID: fmt.Sprint(i), Text: "text", Fields: raw}))
 		var v map[string]any
 		if raw != nil {
-			if err := json.Unmarshal(raw, &v); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(raw, &v))
 		}
 		note(nil, v)
 		if i == 150 {
-			if err := db.Flush(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Flush(t.Context()))
 		}
 	}
 	want := map[string]string{}
@@ -182,9 +174,7 @@ func TestFields(t *testing.T) {
 		if n := len(columns); columns[0] != "id" || columns[n-2] != "text" || columns[n-1] != "time" {
 			t.Errorf("SHOW * has the columns %q", columns)
 		}
-		if err := db.Compact(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Compact(t.Context(), nil))
 	}
 	rows, columns := run("ID = '1' SHOW * LIMIT 1")
 	if d, _ := run("GET '1'"); len(rows) != 1 || rows[0][len(columns)-2] != d[0][1] {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // All places of a statement read fingerprints by the same rule.
@@ -95,14 +96,9 @@ func TestDoubts(t *testing.T) {
 	db := openTest(t, nil)
 	putAll(t, db, map[string]uint64{"a": 0x1234567890123456, "b": 0x1234567890123457})
 	ask := func(text string, args ...any) []string {
-		rows, err := Run(t.Context(), db, text, args...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(Run(t.Context(), db, text, args...))(t)
 		for _, err := range rows.All() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 		}
 		return rows.Warnings()
 	}
@@ -120,8 +116,16 @@ func TestDoubts(t *testing.T) {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
-	if err := db.Put(t.Context(), engine.Doc{ID: "c", Text: "some words are here"}); err != nil {
-		t.Fatal(err)
+	must.Do(t, db.Put(t.Context(), engine.Doc{ID: "c", Text: "some words are here"}))
+	must.Do(t, db.Put(t.Context(), engine.Doc{ID: "17", Text: "some other words are here"}))
+	const quoted = "17 without quotes is a fingerprint: the document's id is '17'"
+	for text, want := range map[string]string{"NEAR(17, 0)": quoted, "NEAR(0x17, 0)": "", "NEAR(18, 0)": "", "NEAR(17, 64)": "", "NEAR('17', 0)": ""} {
+		if got := strings.Join(ask(text), "; "); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	if got := ask("NEAR(?, 0)", 17); len(got) > 0 {
+		t.Errorf("a parameter: %q", got)
 	}
 	for _, text := range []string{"PAIRS JACCARD 0.8", "JACCARD('c', 0.8)"} {
 		if got := ask(text); len(got) > 0 {

@@ -16,15 +16,13 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/front"
 	_ "github.com/simdb/simdb/internal/golden" // the flag -update
+	"github.com/simdb/simdb/internal/must"
 )
 
 // openTest opens an empty database that is closed when the test ends.
 func openTest(t testing.TB, o *engine.Options) *engine.DB {
 	t.Helper()
-	db, err := engine.Open(t.TempDir()+"/test.simdb", o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(engine.Open(t.TempDir()+"/test.simdb", o))(t)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)

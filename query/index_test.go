@@ -12,6 +12,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // indexValue returns a random value of a field or operand: of all types, equal values written in
@@ -90,9 +91,7 @@ func TestIndex(t *testing.T) {
 			case err == nil && i == 1500:
 				err = db.Compact(t.Context(), nil)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 		}
 	}
 	cases, narrowed, found := 0, 0, 0
@@ -126,10 +125,7 @@ func TestIndex(t *testing.T) {
 		}
 		cases++
 		found += len(got)
-		explained, err := Run(t.Context(), indexed, "EXPLAIN "+text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		explained := must.Get(Run(t.Context(), indexed, "EXPLAIN "+text))(t)
 		if strings.Contains(fmt.Sprint(read(t, explained)), "by the index of ") {
 			narrowed++
 		}
@@ -157,24 +153,14 @@ func TestIndexMemory(t *testing.T) {
 	db := openTest(t, &engine.Options{Index: []string{"v"}, Memory: 8 * 10, NoSync: true})
 	for i := range 400 {
 		d := engine.Doc{ID: fmt.Sprint("doc-", i), Text: "text", Fields: fmt.Appendf(nil, `{"v":%d}`, i/20)}
-		if err := db.Put(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(t.Context(), d))
 	}
-	if err := db.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	explained, err := Run(t.Context(), db, "EXPLAIN v = 3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Flush(t.Context()))
+	explained := must.Get(Run(t.Context(), db, "EXPLAIN v = 3"))(t)
 	if plan := fmt.Sprint(read(t, explained)); strings.Contains(plan, "20 of 400") {
 		t.Errorf("the plan holds 20 documents: %s", plan)
 	}
-	rows, err := Run(t.Context(), db, "COUNT v = 3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(Run(t.Context(), db, "COUNT v = 3"))(t)
 	if got := fmt.Sprint(read(t, rows)); got != "[[20]]" {
 		t.Errorf("%s documents", got)
 	}

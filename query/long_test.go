@@ -7,20 +7,16 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // longDB returns a database of documents whose field n has values of many kinds.
 func longDB(t *testing.T) *engine.DB {
-	db, err := engine.Open(t.TempDir()+"/test.simdb", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(engine.Open(t.TempDir()+"/test.simdb", nil))(t)
 	t.Cleanup(func() { db.Close() })
 	for i, n := range []string{`1`, `1.0`, `"1"`, `"1.0"`, `"01"`, `1e0`, `10e-1`, `0`, `-0`, `-1`, `"-1"`, `true`, `"true"`, `"TRUE"`, `null`, `""`, `" 1"`,
 		`"a"`, `"\u0061"`, `[1]`, `{"a":1}`, `123456789012345678901234567890`, `1.23456789012345678901234567890e29`, `"NaN"`} {
-		if err := db.Put(t.Context(), engine.Doc{ID: fmt.Sprintf("d%02d", i), Text: "some words", Fields: []byte(`{"n":` + n + `}`)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(t.Context(), engine.Doc{ID: fmt.Sprintf("d%02d", i), Text: "some words", Fields: []byte(`{"n":` + n + `}`)}))
 	}
 	return db
 }

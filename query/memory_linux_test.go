@@ -15,6 +15,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // crowdStatements run on n documents that all have fingerprint 42. rows gives the number of rows,
@@ -58,24 +59,14 @@ func TestCrowdInLittleMemory(t *testing.T) {
 	n := exhaustive.Size(20_000, 1_000_000)
 	path := t.TempDir() + "/crowd.simdb"
 	db, err := engine.Open(path, &engine.Options{NoText: true, NoSketch: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	l, err := db.NewLoader(t.Context(), &engine.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for i := range n {
-		if err := l.Add(engine.Doc{ID: strconv.Itoa(i), Fingerprints: []engine.Fingerprint{{uint64(42)}}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Add(engine.Doc{ID: strconv.Itoa(i), Fingerprints: []engine.Fingerprint{{uint64(42)}}}))
 	}
-	if _, err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(l.Close())(t)
+	must.Do(t, db.Close())
 	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCrowdInLittleMemory$", "-test.v")
 	c.Env = append(os.Environ(), variable+"="+path, "GOMEMLIMIT=300MiB")
 	out, err := c.CombinedOutput()
@@ -91,25 +82,14 @@ func TestCrowdInLittleMemory(t *testing.T) {
 // askCrowd runs in the other process.
 func askCrowd(t *testing.T, path string) {
 	const budget, margin = 64 << 20, 400 << 20
-	db, err := engine.Open(path, &engine.Options{ReadOnly: true, Memory: budget})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(engine.Open(path, &engine.Options{ReadOnly: true, Memory: budget}))(t)
 	defer db.Close()
-	n, err := count(t.Context(), db, "COUNT")
-	if err != nil {
-		t.Fatal(err)
-	}
-	now, err := virtualMemory()
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(count(t.Context(), db, "COUNT"))(t)
+	now := must.Get(virtualMemory())(t)
 	// Limit the address space, because nothing else stops an allocation: the current size, and a
 	// margin for the heap's own arenas.
 	most := uint64(now + budget + margin)
-	if err := unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: most, Max: most}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: most, Max: most}))
 	for _, s := range crowdStatements {
 		started := time.Now()
 		rows, err := count(t.Context(), db, s.text)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // Statements that may run long report their progress, also while their rows are read.
@@ -17,9 +18,7 @@ func TestProgress(t *testing.T) {
 	}
 	for range 2 {
 		putAll(t, db, docs)
-		if err := db.Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Flush(t.Context()))
 	}
 	for text, want := range map[string]string{
 		"PAIRS NEAR 2": "join", "PAIRS NEAR 2 LIMIT 3": "join", "COUNT PAIRS NEAR 2": "join", "CLUSTERS NEAR 2": "join", "COUNT CLUSTERS NEAR 2": "join",
@@ -27,14 +26,9 @@ func TestProgress(t *testing.T) {
 	} {
 		var stages []string
 		session := Session{Progress: func(p engine.Progress) { stages = append(stages, p.Stage) }}
-		rows, err := session.Run(t.Context(), db, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(session.Run(t.Context(), db, text))(t)
 		for _, err := range rows.All() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 		}
 		if !strings.Contains(strings.Join(stages, " "), want) {
 			t.Errorf("%s reports %q, want %s", text, stages, want)

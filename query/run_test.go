@@ -14,6 +14,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/front"
+	"github.com/simdb/simdb/internal/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,9 +28,7 @@ func check(text string) error {
 func putAll(t testing.TB, db *engine.DB, fps map[string]uint64) {
 	t.Helper()
 	for id, fp := range fps {
-		if err := db.Put(t.Context(), engine.Doc{ID: id, Fingerprints: []engine.Fingerprint{{fp}}, Time: time.Unix(1000, 0)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(t.Context(), engine.Doc{ID: id, Fingerprints: []engine.Fingerprint{{fp}}, Time: time.Unix(1000, 0)}))
 	}
 }
 
@@ -112,25 +111,17 @@ func TestGetPutRoundTrip(t *testing.T) {
 	fp := uint64(0x0123456789abcdef)
 	want := engine.Doc{ID: "it's \"1\"\n", Text: "some\twords \u2028 é", Fields: json.RawMessage(`{"x":[1.50,null,"y"]}`), Fingerprints: []engine.Fingerprint{{fp}},
 		Time: time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.UTC)}
-	if _, err := Run(t.Context(), db, "PUT ?", want); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Run(t.Context(), db, "PUT ?", want))(t)
 	rows, err := Run(t.Context(), db, "GET ?", want.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	row := read(t, rows)[0]
 	object := make(map[string]any)
 	for i, c := range rows.Columns() {
 		object[c] = row[i]
 	}
 	object["fingerprint"] = fmt.Sprintf("%016x", object["fingerprint"])
-	if _, err := Run(t.Context(), db, "DELETE ?", want.ID); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Run(t.Context(), db, "PUT ?", object); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Run(t.Context(), db, "DELETE ?", want.ID))(t)
+	must.Get(Run(t.Context(), db, "PUT ?", object))(t)
 	got, err := db.Get(t.Context(), want.ID)
 	if err != nil || got.Text != want.Text || string(got.Fields) != string(want.Fields) || got.Fingerprints[0][0] != fp || !got.Time.Equal(want.Time) {
 		t.Errorf("got %+v, %v", got, err)
@@ -142,13 +133,8 @@ func TestGetPutRoundTrip(t *testing.T) {
 func TestSnapshot(t *testing.T) {
 	db := openTest(t, nil)
 	putAll(t, db, map[string]uint64{"a": 1, "b": 1, "c": 1})
-	rows, err := Run(t.Context(), db, "NEAR(1, 0)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Run(t.Context(), db, "DELETE WHERE ID LIKE '%'"); err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(Run(t.Context(), db, "NEAR(1, 0)"))(t)
+	must.Get(Run(t.Context(), db, "DELETE WHERE ID LIKE '%'"))(t)
 	if got := read(t, rows); len(got) != 3 {
 		t.Errorf("%v", got)
 	}
@@ -167,9 +153,7 @@ func TestStopsEarly(t *testing.T) {
 	putAll(t, db, map[string]uint64{"a": 1, "b": 1, "c": 1})
 	for _, text := range []string{"NEAR(1, 0)", "NEAR(1, 0) ORDER BY id DESC", "ID LIKE '%'", "NEAREST(1, 3)", "PAIRS NEAR 3", "CLUSTERS NEAR 3", "COUNT"} {
 		rows, err := Run(t.Context(), db, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for range rows.All() {
 			break
 		}
@@ -208,13 +192,8 @@ func TestErrorClasses(t *testing.T) {
 		return nil
 	}
 	putAll(t, db, map[string]uint64{"a": 1})
-	closed, err := engine.Open(t.TempDir()+"/closed.simdb", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := closed.Close(); err != nil {
-		t.Fatal(err)
-	}
+	closed := must.Get(engine.Open(t.TempDir()+"/closed.simdb", nil))(t)
+	must.Do(t, closed.Close())
 	for _, tc := range []struct {
 		err   error
 		is    error
@@ -284,19 +263,12 @@ func BenchmarkNear(b *testing.B) {
 	db := openTest(b, nil)
 	for i := range 1000 {
 		fp := uint64(i) * 0x9e3779b97f4a7c15
-		if err := db.Put(b.Context(), engine.Doc{ID: fmt.Sprint(i), Fingerprints: []engine.Fingerprint{{fp}}}); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, db.Put(b.Context(), engine.Doc{ID: fmt.Sprint(i), Fingerprints: []engine.Fingerprint{{fp}}}))
 	}
 	for b.Loop() {
-		rows, err := Run(b.Context(), db, "NEAR(?, 3) LIMIT 10", uint64(1))
-		if err != nil {
-			b.Fatal(err)
-		}
+		rows := must.Get(Run(b.Context(), db, "NEAR(?, 3) LIMIT 10", uint64(1)))(b)
 		for _, err := range rows.All() {
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, err)
 		}
 	}
 }
@@ -305,9 +277,7 @@ func BenchmarkNear(b *testing.B) {
 func TestLiteral(t *testing.T) {
 	db := openTest(t, nil)
 	for _, id := range []string{"a", "it's", "12"} {
-		if err := db.Put(t.Context(), engine.Doc{ID: id, Text: "one two three", Fields: []byte(`{"n":12,"s":"12"}`)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(t.Context(), engine.Doc{ID: id, Text: "one two three", Fields: []byte(`{"n":12,"s":"12"}`)}))
 	}
 	for _, c := range []struct {
 		statement, value string

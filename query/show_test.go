@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // SHOW shows the text and fields of each row's own document: in tables and memtables, after merges
@@ -26,21 +27,14 @@ func TestShow(t *testing.T) {
 			d.Text += strings.Repeat(" large", 1<<18)
 		}
 		docs[id] = d
-		if err := db.Put(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(t.Context(), d))
 		if i%450 == 449 {
-			if err := db.Flush(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Flush(t.Context()))
 		}
 	}
 	check := func(text string, rows int) {
 		t.Helper()
-		got, err := Run(t.Context(), db, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(Run(t.Context(), db, text))(t)
 		all := read(t, got)
 		if len(all) != rows {
 			t.Fatalf("%s: %d rows, want %d", text, len(all), rows)
@@ -66,9 +60,7 @@ func TestShow(t *testing.T) {
 			large += min(strings.Count(d.Text, "large"), 1)
 		}
 		check("text LIKE '%large%'"+show, large)
-		if err := db.Compact(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Compact(t.Context(), nil))
 	}
 	checkShowFirst(t, db, len(docs))
 }
@@ -78,10 +70,7 @@ func TestShow(t *testing.T) {
 func checkShowFirst(t *testing.T, db *engine.DB, rows int) {
 	for _, first := range []int64{1, 8, 100} {
 		session := Session{ShowFirst: first}
-		got, err := session.Run(t.Context(), db, "SHOW id, n")
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(session.Run(t.Context(), db, "SHOW id, n"))(t)
 		var n int64
 		for row, err := range got.All() {
 			if n++; err != nil || row[0] == nil || (row[1] != nil) != (n <= first) {
@@ -106,23 +95,16 @@ func TestFieldsInOrder(t *testing.T) {
 		}
 		b.Put(engine.Doc{ID: id, Fields: json.RawMessage(fmt.Sprintf(`{"r":%d}`, i%3))})
 		if i == 2500 || i == 4000 || i == 4999 {
-			if err := db.Apply(t.Context(), &b); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Apply(t.Context(), &b))
 			b = engine.Batch{}
 		}
 		if i == 2500 || i == 4000 {
-			if err := db.Flush(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Flush(t.Context()))
 		}
 	}
 	slices.Sort(want)
 	for _, limit := range []int{1, 10, 1700} {
-		rows, err := Run(t.Context(), db, "r = 0 LIMIT ?", limit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(Run(t.Context(), db, "r = 0 LIMIT ?", limit))(t)
 		var got []string
 		for _, r := range read(t, rows) {
 			got = append(got, r[0].(string))

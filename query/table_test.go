@@ -12,6 +12,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/front"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/query/internal/predicate"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
@@ -57,9 +58,7 @@ var foundByExamples = map[string]string{
 func TestPredicateTable(t *testing.T) {
 	db := openTest(t, nil)
 	for i, text := range []string{"one two three four", "one two three four", "four three two one", "something else altogether"} {
-		if _, err := Run(t.Context(), db, "PUT ?", engine.Doc{ID: string(rune('a' + i)), Text: text}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(Run(t.Context(), db, "PUT ?", engine.Doc{ID: string(rune('a' + i)), Text: text}))(t)
 	}
 	for _, d := range predicate.Definitions {
 		t.Run(d.Word, func(t *testing.T) {
@@ -118,33 +117,19 @@ func checkCall(t *testing.T, db *engine.DB, d predicate.Definition) {
 // testRun returns a running statement on a snapshot that lives as long as the test.
 func testRun(t *testing.T, db *engine.DB, text string) *run {
 	t.Helper()
-	snap, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	snap := must.Get(db.Snapshot())(t)
 	t.Cleanup(func() { snap.Close() })
-	p, err := parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(parse(text))(t)
 	v := &value.Values{}
-	if err := v.Init(p.Parsed, nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, v.Init(p.Parsed, nil, nil))
 	return &run{Scope: &predicate.Scope{Ctx: t.Context(), DB: db, Snap: snap, Values: v}, rows: &Rows{}}
 }
 
 func bound(t *testing.T, db *engine.DB, text string) predicate.Predicate {
 	t.Helper()
 	x := testRun(t, db, text)
-	p, err := parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := x.bindOr(p.Statement.Select.Expr, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(parse(text))(t)
+	n := must.Get(x.bindOr(p.Statement.Select.Expr, false))(t)
 	return n.(*leaf).Predicate
 }
 
@@ -207,17 +192,11 @@ func examples(d statementDef) []string {
 func TestWritesColumn(t *testing.T) {
 	path := t.TempDir() + "/test.simdb"
 	db, err := engine.Open(path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, id := range []string{"a", "b", "x"} {
-		if _, err := Run(t.Context(), db, "PUT ?", engine.Doc{ID: id, Text: "one two", Time: time.Unix(1000, 0)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(Run(t.Context(), db, "PUT ?", engine.Doc{ID: id, Text: "one two", Time: time.Unix(1000, 0)}))(t)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	if db, err = engine.Open(path, &engine.Options{ReadOnly: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -241,9 +220,7 @@ func inTransaction(t *testing.T, db *engine.DB, d statementDef, example string) 
 	defer s.Close()
 	if d.word == "COMMIT" || d.word == "ROLLBACK" {
 		for _, text := range []string{"BEGIN", `PUT {"id":"new"}`, "DELETE 'a'"} {
-			if _, err := s.Run(t.Context(), db, text); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.Run(t.Context(), db, text))(t)
 		}
 	}
 	return s.Run(t.Context(), db, example)
@@ -253,15 +230,9 @@ func inTransaction(t *testing.T, db *engine.DB, d statementDef, example string) 
 // documented word, and a script of TestGolden runs it.
 func TestStatementResults(t *testing.T) {
 	golden := ""
-	scripts, err := filepath.Glob("testdata/*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	scripts := must.Get(filepath.Glob("testdata/*"))(t)
 	for _, path := range scripts {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(path))(t)
 		golden += string(text)
 	}
 	for _, d := range statementDefs[1:] {
@@ -272,13 +243,9 @@ func TestStatementResults(t *testing.T) {
 		for _, example := range examples(d) {
 			db := openTest(t, nil)
 			for _, id := range []string{"a", "b", "x"} {
-				if _, err := Run(t.Context(), db, "PUT ?", engine.Doc{ID: id, Text: "one two", Time: time.Unix(1000, 0)}); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(Run(t.Context(), db, "PUT ?", engine.Doc{ID: id, Text: "one two", Time: time.Unix(1000, 0)}))(t)
 			}
-			if err := db.SetAllowed(t.Context(), true, engine.Pair{A: "a", B: "b"}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.SetAllowed(t.Context(), true, engine.Pair{A: "a", B: "b"}))
 			rows, err := inTransaction(t, db, d, example)
 			if err != nil {
 				t.Errorf("%s: %v", example, err)
@@ -315,10 +282,7 @@ func TestTopics(t *testing.T) {
 
 // The tables of docs/query.md equal those of the language, row by row, and its statements parse.
 func TestDocumentation(t *testing.T) {
-	doc, err := os.ReadFile("../docs/query.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(os.ReadFile("../docs/query.md"))(t)
 	predicates, statements := "| predicate | holds for a document | finds |\n|---|---|---|\n", "| statement | does | columns, or message |\n|---|---|---|\n"
 	for _, d := range predicate.Definitions {
 		for _, r := range d.Docs {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // A serialTx is the statements of a transaction with their results.
@@ -47,15 +48,9 @@ func serial(docs map[string]string, statement string) string {
 func TestSerializable(t *testing.T) {
 	ctx := t.Context()
 	path := filepath.Join(t.TempDir(), "x.simdb")
-	db, err := engine.Open(path, &engine.Options{NoSync: true, NoSketch: true, MemtableBytes: 10_000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(engine.Open(path, &engine.Options{NoSync: true, NoSketch: true, MemtableBytes: 10_000}))(t)
 	defer db.Close()
-	reader, err := engine.Open(path, &engine.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := must.Get(engine.Open(path, &engine.Options{ReadOnly: true}))(t)
 	defer reader.Close()
 	r := rand.New(rand.NewPCG(3, 1))
 	var sessions [3]Session
@@ -70,9 +65,7 @@ func TestSerializable(t *testing.T) {
 			return err.Error()
 		}
 		for row, err := range rows.All() {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			return fmt.Sprint(row[0])
 		}
 		return rows.Message()

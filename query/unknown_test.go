@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/query/internal/value"
 )
 
@@ -14,19 +15,14 @@ import (
 // document has, but not about a field that is rare, null, or not named in the statement.
 func TestUnknownFields(t *testing.T) {
 	ctx := t.Context()
-	db, err := engine.Open(t.TempDir()+"/test.simdb", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(engine.Open(t.TempDir()+"/test.simdb", nil))(t)
 	defer db.Close()
 	for i := range 20 {
 		fields := fmt.Sprintf(`{"family":"MIT","name":"n%d","meta":{"lang":"en"},"gone":null}`, i)
 		if i == 19 {
 			fields = `{"rare":1}`
 		}
-		if err := db.Put(ctx, engine.Doc{ID: fmt.Sprintf("d%02d", i), Text: "some words", Fields: []byte(fields)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(ctx, engine.Doc{ID: fmt.Sprintf("d%02d", i), Text: "some words", Fields: []byte(fields)}))
 	}
 	const unknown = "no document has a field famly, did you mean family?"
 	for statement, want := range map[string][]string{
@@ -80,14 +76,9 @@ func TestUnknownFields(t *testing.T) {
 // case.
 func TestCaseOfIDs(t *testing.T) {
 	ctx := t.Context()
-	db, err := engine.Open(t.TempDir()+"/test.simdb", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(engine.Open(t.TempDir()+"/test.simdb", nil))(t)
 	defer db.Close()
-	if err := db.Put(ctx, engine.Doc{ID: "MIT", Text: "some words"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Put(ctx, engine.Doc{ID: "MIT", Text: "some words"}))
 	for statement, hint := range map[string]bool{
 		"GET 'mit'": true, "GET 'Mit'": true, "DELETE 'mit'": true, "NEAR('mit', 3)": true, "GET 'mitt'": false, "GET ''": false,
 	} {

@@ -8,15 +8,14 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // The memory that a statement holds outside the engine is bounded, too, and the error has a class.
 func TestHold(t *testing.T) {
 	db := openTest(t, &engine.Options{Memory: 4 << 10, NoSync: true})
 	for i := range 300 {
-		if err := db.Put(t.Context(), engine.Doc{ID: fmt.Sprint(i), Fingerprints: []engine.Fingerprint{{uint64(7)}}, Text: "one two three"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(t.Context(), engine.Doc{ID: fmt.Sprint(i), Fingerprints: []engine.Fingerprint{{uint64(7)}}, Text: "one two three"}))
 	}
 	run := func(text string) error {
 		rows, err := Run(t.Context(), db, text)
@@ -61,12 +60,8 @@ func TestChoice(t *testing.T) {
 		}
 		b.Put(d)
 	}
-	if err := db.Apply(t.Context(), &b); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Apply(t.Context(), &b))
+	must.Do(t, db.Flush(t.Context()))
 	for _, c := range []struct{ text, find string }{
 		{"CONTAINS('b0001', 0.5) AND SINCE 2d", "CONTAINS"},
 		{"CONTAINS('b0001', 0.5) AND SINCE 1h", "SINCE"},
@@ -80,10 +75,7 @@ func TestChoice(t *testing.T) {
 		{"SINCE 2d AND (lang = 'a' OR ID = 'b0001')", "lang"},
 		{"SINCE 1h AND (lang = 'a' OR ID = 'b0001')", "SINCE"},
 	} {
-		rows, err := Run(t.Context(), db, "EXPLAIN "+c.text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(Run(t.Context(), db, "EXPLAIN "+c.text))(t)
 		finds, estimated := false, false
 		plan := read(t, rows)
 		for _, r := range plan {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // A world is a database of random documents. Package fuzz compares statements with brute force.
@@ -25,13 +26,9 @@ func newWorld(t *testing.T, seed uint64) *world {
 	for i := range 160 {
 		fp := []uint64{0, 0xff, ^uint64(0)}[w.rng.IntN(3)] ^ 1<<w.rng.IntN(64) ^ 1<<w.rng.IntN(64)
 		d := engine.Doc{ID: w.id(), Fingerprints: []engine.Fingerprint{{fp}}, Text: w.text(), Fields: w.fields(), Time: worldEpoch.Add(time.Duration(w.rng.IntN(50)) * time.Hour)}
-		if err := w.db.Put(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.db.Put(t.Context(), d))
 		if w.ids = append(w.ids, d.ID); i == 99 {
-			if err := w.db.Flush(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.db.Flush(t.Context()))
 		}
 	}
 	return w
@@ -62,9 +59,7 @@ func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'
 func read(t *testing.T, rows *Rows) (all []Row) {
 	t.Helper()
 	for row, err := range rows.All() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		all = append(all, row)
 	}
 	return all
@@ -73,13 +68,8 @@ func read(t *testing.T, rows *Rows) (all []Row) {
 // TestFingerprintArguments searches with a fingerprint as a document has it.
 func TestFingerprintArguments(t *testing.T) {
 	db := openTest(t, &engine.Options{Bits: 128})
-	if err := db.Put(t.Context(), engine.Doc{ID: "a", Text: "one two three"}); err != nil {
-		t.Fatal(err)
-	}
-	d, err := db.Get(t.Context(), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Put(t.Context(), engine.Doc{ID: "a", Text: "one two three"}))
+	d := must.Get(db.Get(t.Context(), "a"))(t)
 	fp := d.Fingerprints[0]
 	if n, err := Near(fp, 0).Count(t.Context(), db); n != 1 || err != nil {
 		t.Errorf("%d, %v", n, err)

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // whole is a Source whose only record is the whole file.
@@ -74,9 +76,7 @@ func TestReaderAt(t *testing.T) {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 	name := filepath.Join(dir, "file")
-	if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte(content), 0o666))
 	s, err = Open(name, Options{})
 	check("file", s, err)
 }
@@ -126,9 +126,7 @@ func TestContentBytes(t *testing.T) {
 		"PAR1":                         4 * packedShare,
 	} {
 		name := filepath.Join(t.TempDir(), "file")
-		if err := os.WriteFile(name, []byte(head), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(head), 0o666))
 		if got := ContentBytes(name); got != want {
 			t.Errorf("%q: %d bytes, want %d", head, got, want)
 		}
@@ -161,9 +159,7 @@ func TestForeign(t *testing.T) {
 			}
 		}
 		name := filepath.Join(t.TempDir(), "file")
-		if err := os.WriteFile(name, []byte(head), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(head), 0o666))
 		if f, err := OpenContent(t.Context(), name, UTF8); (err == nil) != text {
 			t.Errorf("%q as one text: %v", head, err)
 		} else if err == nil {
@@ -171,9 +167,7 @@ func TestForeign(t *testing.T) {
 		}
 	}
 	name := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(name, []byte("a\x00b"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte("a\x00b"), 0o666))
 	if _, err := OpenContent(t.Context(), name, UTF8); err == nil || !strings.Contains(err.Error(), "NUL bytes") {
 		t.Errorf("NUL bytes: %v", err)
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // packedWith compresses data with zstd, as a frame with this window, a power of two, or as a single
@@ -17,16 +19,12 @@ import (
 func packedWith(t *testing.T, data []byte, window int, single bool) []byte {
 	var b bytes.Buffer
 	w, err := zstd.NewWriter(&b, zstd.WithWindowSize(window), zstd.WithSingleSegment(single), zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if single {
 		return w.EncodeAll(data, nil)
 	}
 	w.Write(data)
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	return b.Bytes()
 }
 
@@ -59,9 +57,7 @@ func TestWindows(t *testing.T) {
 		f := newFrames(bufio.NewReader(bytes.NewReader(c.packed)), 0)
 		f.most = (c.log - 10) << 3
 		z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(f.window()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got, err := io.ReadAll(explaining{f.explaining(z), "zstd"})
 		z.Close()
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -98,9 +94,7 @@ func TestBehindGzip(t *testing.T) {
 		"second line\n":                   "other data follows the gzip data: decompress the file with gzip first, which ignores it",
 	} {
 		content, packed, _, err := decompress(strings.NewReader(member+behind), -1, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got, err := io.ReadAll(explaining{content, packed})
 		if err == nil && string(got) != "a line\n"+want || err != nil && (want == "" || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q behind it: %q, %v", behind[:min(len(behind), 20)], got, err)

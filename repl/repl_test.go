@@ -22,15 +22,13 @@ import (
 	"github.com/simdb/simdb/internal/display"
 	"github.com/simdb/simdb/internal/front"
 	_ "github.com/simdb/simdb/internal/golden" // the flag -update
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/repl/output"
 )
 
 func openTest(t testing.TB) *engine.DB {
 	t.Helper()
-	db, err := engine.Open(filepath.Join(t.TempDir(), "test.simdb"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(engine.Open(filepath.Join(t.TempDir(), "test.simdb"), nil))(t)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
@@ -104,10 +102,7 @@ func TestGolden(t *testing.T) {
 			if d.HasArg("format") {
 				var name string
 				d.ScanArgs(t, "format", &name)
-				f, err := output.ParseFormat(name)
-				if err != nil {
-					t.Fatal(err)
-				}
+				f := must.Get(output.ParseFormat(name))(t)
 				cfg.Output.Format, cfg.FormatSet = f, true
 			}
 			status := 0
@@ -122,18 +117,14 @@ func TestGolden(t *testing.T) {
 				cfg.editor = &fakeEditor{lines: strings.Split(input, "\n"), screen: &out}
 				status = Run(t.Context(), cfg)
 			case "file":
-				if err := os.WriteFile(filepath.Join(dir, d.CmdArgs[0].Key), []byte(input+"\n"), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(filepath.Join(dir, d.CmdArgs[0].Key), []byte(input+"\n"), 0o600))
 				return ""
 			case "cat":
 				b, err := os.ReadFile(filepath.Join(dir, d.CmdArgs[0].Key))
 				if errors.Is(err, fs.ErrNotExist) {
 					return "there is none"
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				return string(b)
 			default:
 				d.Fatalf(t, "unknown command %q", d.Cmd)
@@ -187,9 +178,7 @@ func TestFlushesBeforeReading(t *testing.T) {
 // The format of a file's extension applies to that file; the format of .mode to all files.
 func TestOutputFormat(t *testing.T) {
 	db := openTest(t)
-	if err := db.Put(t.Context(), engine.Doc{ID: "a"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Put(t.Context(), engine.Doc{ID: "a"}))
 	to := ".output " + filepath.Join(t.TempDir(), "rows")
 	for _, c := range []struct {
 		statements []string
@@ -211,9 +200,7 @@ func TestOutputFormat(t *testing.T) {
 // A file of .read is not replaced by .output.
 func TestOutputOverRead(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "script")
-	if err := os.WriteFile(script, []byte("COUNT;\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(script, []byte("COUNT;\n"), 0o600))
 	var out, talk bytes.Buffer
 	cfg := Config{DB: openTest(t), Out: &out, Err: &talk, Output: output.Options{Format: output.TSV}}
 	if status := Exec(t.Context(), cfg, ".read "+script, ".output "+script, "COUNT"); status != ExitError || !strings.Contains(talk.String(), "a file that was read") {
@@ -259,31 +246,23 @@ func TestCancel(t *testing.T) {
 func TestDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "damaged.simdb")
 	db, err := engine.Open(path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var out, talk bytes.Buffer
 	cfg := Config{DB: db, Out: &out, Err: &talk, Output: output.Options{Format: output.JSONL}}
 	if status := Exec(t.Context(), cfg, `PUT {"id": "a", "text": "one two three"}`, ".flush", ".check"); status != ExitOK {
 		t.Fatalf("status %d: %s", status, talk.String())
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	files, err := filepath.Glob(filepath.Join(path, "*.sst"))
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}
 	b, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for i := range 16 { // the first section, after the header
 		b[64+i] ^= 0xff
 	}
-	if err := os.WriteFile(files[0], b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(files[0], b, 0o600))
 	if cfg.DB, err = engine.Open(path, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -346,9 +325,7 @@ func TestHistory(t *testing.T) {
 	}
 	private()
 	// A long history is cut, and a history that others may read becomes private.
-	if err := os.WriteFile(path, []byte(strings.Repeat("COUNT;\n", 5000)+"GET 'x';\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(strings.Repeat("COUNT;\n", 5000)+"GET 'x';\n"), 0o644))
 	if e := talk(".flush"); len(e.history) != historyLines+1 || e.history[historyLines-1] != "GET 'x';" {
 		t.Errorf("%d lines", len(e.history))
 	}
@@ -364,15 +341,11 @@ func TestComplete(t *testing.T) {
 	for _, id := range []string{"doc-1", "doc-2", "it's", "bell\a", "other"} {
 		fp := uint64(1)
 		d := engine.Doc{ID: id, Fingerprints: []engine.Fingerprint{{fp}}, Time: time.Unix(1, 0), Fields: []byte(`{"family":"x","meta":{"lang":"en"},"time":1}`)}
-		if err := db.Put(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(t.Context(), d))
 	}
 	s := newSession(t.Context(), Config{DB: db})
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "script.simdb"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "script.simdb"), nil, 0o600))
 	for _, tc := range []struct{ line, want string }{ // ^ marks the cursor
 		{"NEA^", "[NEAR NEAREST]^"},
 		{"nea^", "[near nearest]^"},
@@ -431,9 +404,7 @@ func TestHelpWidth(t *testing.T) {
 	for _, width := range []int{0, 60, 80, 120, 200} {
 		var out strings.Builder
 		s := &session{out: &out, options: output.Options{Width: width}, commands: dotCommands()}
-		if err := s.dotHelp(""); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.dotHelp(""))
 		for line := range strings.Lines(out.String()) {
 			if n := len(strings.TrimSuffix(line, "\n")); width > 0 && n > width {
 				t.Errorf("width %d: %d columns: %q", width, n, line)
@@ -455,9 +426,7 @@ func TestHelpWidth(t *testing.T) {
 func TestOnceWidthHelp(t *testing.T) {
 	db := openTest(t)
 	fp := uint64(1)
-	if err := db.Put(t.Context(), engine.Doc{ID: "a", Text: strings.Repeat("long ", 40), Fingerprints: []engine.Fingerprint{{fp}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Put(t.Context(), engine.Doc{ID: "a", Text: strings.Repeat("long ", 40), Fingerprints: []engine.Fingerprint{{fp}}}))
 	file := filepath.Join(t.TempDir(), "rows.csv")
 	var out, errs bytes.Buffer
 	cfg := Config{DB: db, Out: &out, Err: &errs}

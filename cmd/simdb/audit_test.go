@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -37,11 +36,7 @@ func TestAuditOrder(t *testing.T) {
 			dir := t.TempDir()
 			file := filepath.Join(dir, "in.jsonl")
 			write(t, file, strings.Join(in, ""))
-			c := exec.Command("simdb", "dedup", file, by, "--keep", rule, "--rejects", filepath.Join(dir, "bad"), "--max-errors", "100000", "-q", "-o", "kept.jsonl")
-			c.Dir = dir
-			if out, err := c.CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
+			simdb(t, dir, "dedup", file, by, "--keep", rule, "--rejects", filepath.Join(dir, "bad"), "--max-errors", "100000", "-q", "-o", "kept.jsonl")
 			var wantKept, wantAudit strings.Builder
 			for n := 1; n <= lines; n++ {
 				switch k := keeper[text[n]]; {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	pq "github.com/parquet-go/parquet-go"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // marked is a record of a copy with all additional columns. Null is "".
@@ -59,9 +61,7 @@ func jsonLines[T any](t *testing.T, path string) (rows []T) {
 	b := readFile(t, path)
 	for d := json.NewDecoder(bytes.NewReader(b)); d.More(); {
 		var row T
-		if err := d.Decode(&row); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Decode(&row))
 		rows = append(rows, row)
 	}
 	return rows
@@ -80,16 +80,11 @@ func readMarked(t *testing.T, path string) (all []marked) {
 	b := readFile(t, path)
 	switch filepath.Ext(path) {
 	case ".parquet":
-		f, err := pq.OpenFile(bytes.NewReader(b), int64(len(b)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(pq.OpenFile(bytes.NewReader(b), int64(len(b))))(t)
 		r := pq.NewReader(f)
 		for range f.NumRows() {
 			row := map[string]any{}
-			if err := r.Read(&row); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, r.Read(&row))
 			add(func(name string) string { return nullAsEmpty(row[name]) })
 		}
 	case ".csv", ".tsv":
@@ -97,10 +92,7 @@ func readMarked(t *testing.T, path string) (all []marked) {
 		if r.LazyQuotes = true; strings.HasSuffix(path, "tsv") {
 			r.Comma = '\t'
 		}
-		rows, err := r.ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(r.ReadAll())(t)
 		for _, row := range rows[1:] {
 			cells := map[string]string{}
 			for i, cell := range row {
@@ -111,9 +103,7 @@ func readMarked(t *testing.T, path string) (all []marked) {
 	default:
 		var rows []map[string]any
 		if b[0] == '[' {
-			if err := json.Unmarshal(b, &rows); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(b, &rows))
 		} else {
 			rows = jsonLines[map[string]any](t, path)
 		}
@@ -154,21 +144,13 @@ func TestExtendedCopies(t *testing.T) {
 	for _, name := range []string{"jsonl", "json", "csv", "tsv", "parquet"} {
 		files[name] = new(bytes.Buffer)
 	}
-	if err := pq.Write(files["parquet"], rows, pq.MaxRowsPerRowGroup(25)); err != nil {
-		t.Fatal(err)
-	}
-	array, err := json.MarshalIndent(rows, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, pq.Write(files["parquet"], rows, pq.MaxRowsPerRowGroup(25)))
+	array := must.Get(json.MarshalIndent(rows, "", " "))(t)
 	files["json"].Write(array)
 	files["csv"].WriteString("id,text\r\n")
 	files["tsv"].WriteString("id\ttext\n")
 	for i, r := range rows {
-		b, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(json.Marshal(r))(t)
 		fmt.Fprintf(files["jsonl"], "%s\n", bytes.Replace(b, []byte("}"), []byte(strings.Repeat(" ", i%3)+"}"), 1))
 		fmt.Fprintf(files["csv"], "\"%s\",\"%s\"\r\n", r.ID, r.Text)
 		fmt.Fprintf(files["tsv"], "%s\t%s\n", r.ID, r.Text)

@@ -22,7 +22,7 @@ var changers = []string{
 // files by vfs.Temp.
 var mayChange = []string{
 	"cmd/simdb/internal/app/append.go:OpenToAppend", // appends answers and decisions to files that were read before
-	"cmd/simdb/internal/app/append.go:TakeBack",     // takes back what it appended
+	"cmd/simdb/internal/app/append.go:takeBack",     // takes back what it appended
 	"cmd/simdb/lib.go:spool",                        // a stream, to a temporary file
 	"cmd/simdb/internal/learning/ask.go:ask",        // removes a file without answers that it has created
 	"records/inputs/sources.go:copyTo",

@@ -11,32 +11,25 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestDedupIsTheSame runs dedup with much and little memory, on several numbers of threads, from a
 // file and from a pipe. The results must be equal.
 func TestDedupIsTheSame(t *testing.T) {
-	licences, err := filepath.Abs("../../examples/licenses.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	licences := must.Get(filepath.Abs("../../examples/licenses.jsonl.gz"))(t)
 	for i := range exhaustive.Some(t, 3, 3) {
 		by := [][]string{{"--jaccard", "0.7", "--keep", "longest"}, {"--near", "8"}, {"--near", "10", "--verify", "0.6"}}[i]
 		var want []byte
 		for _, threads := range []string{"1", "2", "8"} {
 			dir := t.TempDir()
 			tmp := filepath.Join(dir, "tmp")
-			if err := os.Mkdir(tmp, 0o777); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Mkdir(tmp, 0o777))
 			args := append([]string{"dedup", "-", "-q", "-o", "kept.jsonl", "--memory", map[string]string{"1": "1MiB", "2": "4MiB", "8": "256MiB"}[threads], "--temp-dir", tmp}, by...)
 			if threads == "2" {
 				args[1] = licences
 			}
-			in, err := os.Open(licences)
-			if err != nil {
-				t.Fatal(err)
-			}
+			in := must.Get(os.Open(licences))(t)
 			defer in.Close()
 			c := exec.Command("simdb", args...)
 			c.Dir, c.Stdin, c.Env = dir, in, append(os.Environ(), "GOMAXPROCS="+threads)
@@ -45,10 +38,7 @@ func TestDedupIsTheSame(t *testing.T) {
 			}
 			kept := readFile(t, filepath.Join(dir, "kept.jsonl"))
 			audit := readFile(t, filepath.Join(dir, "kept.audit.jsonl"))
-			name, err := json.Marshal(licences)
-			if err != nil {
-				t.Fatal(err)
-			}
+			name := must.Get(json.Marshal(licences))(t)
 			_, audit, _ = bytes.Cut(bytes.ReplaceAll(audit, name, []byte(`"stdin"`)), []byte("\n"))
 			got := append(kept, audit...)
 			if want == nil {
@@ -69,9 +59,7 @@ func TestDedupIsTheSame(t *testing.T) {
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	tmp := filepath.Join(dir, "tmp")
-	if err := os.Mkdir(tmp, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(tmp, 0o777))
 	start := func(gone string) (*exec.Cmd, io.WriteCloser, string) {
 		c := exec.Command("simdb", "dedup", "-", "-q", "--temp-dir", tmp)
 		in, _ := piped(t, c)

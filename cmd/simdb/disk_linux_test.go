@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 	"github.com/simdb/simdb/records/inputs"
 )
@@ -45,9 +46,7 @@ func TestFullDiskApply(t *testing.T) {
 	db, filler := filepath.Join(disk, "db"), filepath.Join(disk, "filler")
 	simdb(t, dir, "load", db, "in.jsonl", "-q")
 	f, err := os.Create(filler)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	for err == nil {
 		_, err = f.Write(make([]byte, 4096))
@@ -56,12 +55,8 @@ func TestFullDiskApply(t *testing.T) {
 	if got := strings.TrimSpace(simdb(t, dir, db, "--readonly", "COUNT ID LIKE '%'")); got != fmt.Sprint(n) {
 		t.Errorf("%s documents are left on the full disk, not %d", got, n)
 	}
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filler))
+	must.Do(t, f.Close())
 	simdb(t, dir, "apply", db, "decisions.jsonl", "-q")
 	if got := strings.TrimSpace(simdb(t, dir, db, "COUNT ID LIKE '%'")); got != "1" {
 		t.Errorf("%s documents are left, not 1", got)
@@ -83,23 +78,16 @@ func TestFullDiskMakers(t *testing.T) {
 			t.Setenv("TMPDIR", disk)
 			args := strings.Fields(strings.ReplaceAll(c.args, "{new}", filepath.Join(disk, "new")))
 			clear := func() (left []string) {
-				entries, err := os.ReadDir(disk)
-				if err != nil {
-					t.Fatal(err)
-				}
+				entries := must.Get(os.ReadDir(disk))(t)
 				for _, e := range entries {
 					left = append(left, e.Name())
-					if err := os.RemoveAll(filepath.Join(disk, e.Name())); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, os.RemoveAll(filepath.Join(disk, e.Name())))
 				}
 				return left
 			}
 			simdb(t, dir, args...)
 			var st unix.Statfs_t
-			if err := unix.Statfs(disk, &st); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, unix.Statfs(disk, &st))
 			whole := int64(st.Blocks-st.Bfree) * int64(st.Bsize)
 			clear()
 			for quarters := range int64(4) {
@@ -109,9 +97,7 @@ func TestFullDiskMakers(t *testing.T) {
 				if err == nil || strings.Count(err.Error(), unix.ENOSPC.Error()) != 1 || !c.part && strings.Contains(err.Error(), "created") {
 					t.Errorf("with %d quarters of its size: %v", quarters, err)
 				}
-				if err := os.Remove(filler); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Remove(filler))
 				if !c.part {
 					if left := clear(); len(left) > 0 {
 						t.Errorf("with %d quarters of its size it leaves %v", quarters, left)
@@ -159,9 +145,7 @@ func TestNamesOfBytes(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile("in\xff.jsonl", text, 0o666)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, args := range [][]string{
 		{"dedup", "in\xff.jsonl", "-o", "kept\xfe.jsonl"},
 		{"dedup", "in.jsonl", "in\xff.jsonl", "-o", "out\xfd/"},
@@ -183,9 +167,7 @@ func TestNamesOfBytes(t *testing.T) {
 func TestOutputToOpenFile(t *testing.T) {
 	dir := newFolder(t)
 	f, err := os.Create("out")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	cmd := exec.Command("simdb", "dedup", "in.jsonl", "-o", "/dev/fd/3", "-q")
 	cmd.Dir, cmd.ExtraFiles = dir, []*os.File{f}

@@ -16,6 +16,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/corpora"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // licences returns the documents of the example file.
@@ -135,14 +136,9 @@ func TestExportRoundTrip(t *testing.T) {
 // some deleted.
 func createWith(t *testing.T, path string, o engine.Options, docs []engine.Doc) {
 	t.Helper()
-	db, err := engine.Create(path, &o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(engine.Create(path, &o))(t)
 	put := func(d engine.Doc) {
-		if err := db.Put(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(t.Context(), d))
 	}
 	for i, d := range docs {
 		if d.Time.IsZero() {
@@ -154,19 +150,13 @@ func createWith(t *testing.T, path string, o engine.Options, docs []engine.Doc) 
 		put(d)
 		put(engine.Doc{ID: fmt.Sprint("deleted", i), Text: d.Text})
 		if i == len(docs)/2 {
-			if err := db.Flush(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Flush(t.Context()))
 		}
 	}
 	for i := range docs {
-		if err := db.Delete(t.Context(), fmt.Sprint("deleted", i)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Delete(t.Context(), fmt.Sprint("deleted", i)))
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 }
 
 // contents returns all documents of a database, by ID, and the matches of some documents by NEAR and
@@ -176,9 +166,7 @@ func contents(t *testing.T, path string) (docs map[string]engine.Doc, answers ma
 	db, s := snapshotOf(t, path)
 	docs, answers = map[string]engine.Doc{}, map[string]string{}
 	for d, err := range s.Range(t.Context(), engine.Range{Load: true}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		d.Seq = 0
 		docs[d.ID] = d
 		ask := func(by engine.Criterion) {
@@ -242,9 +230,7 @@ func decoded(t *testing.T, fields []byte) (v map[string]any) {
 	}
 	d := json.NewDecoder(strings.NewReader(string(fields)))
 	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Decode(&v))
 	for name, value := range v {
 		if n, ok := value.(json.Number); ok && strings.ContainsAny(n.String(), ".eE") {
 			if v[name], _ = n.Float64(); v[name] == float64(int64(v[name].(float64))) {

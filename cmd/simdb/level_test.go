@@ -188,20 +188,11 @@ func TestLevelFolder(t *testing.T) {
 		write(t, filepath.Join(dir, name), text)
 	}
 	args := []string{"dedup", "a.jsonl", "b.txt", "c.csv", "--level", "line", "-o", "out/"}
-	run := func(args ...string) string {
-		c := exec.Command("simdb", args...)
-		c.Dir = dir
-		out, err := c.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		return string(out)
-	}
-	dry := run(append(args, "--dry-run")...)
+	dryCode, _, dry := simdbIn(t, dir, "", append(args, "--dry-run")...)
 	if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {
 		t.Error("a dry run makes the folder")
 	}
-	said := run(args...)
+	code, _, said := simdbIn(t, dir, "", args...)
 	for name, want := range map[string]string{
 		"a.jsonl": `{"id":1,"text":"` + same + `\nA"}` + "\n", "b.txt": "other\n", "c.csv": "id,text\n1,\"x\n\ny\"\n2,\n",
 	} {
@@ -210,7 +201,7 @@ func TestLevelFolder(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"repeated            3", "dropped             2", "kept                4"} {
-		if !strings.Contains(said, line) || !strings.Contains(dry, line) {
+		if dryCode != 0 || code != 0 || !strings.Contains(said, line) || !strings.Contains(dry, line) {
 			t.Errorf("no %q in\n%s\nor in\n%s", line, said, dry)
 		}
 	}

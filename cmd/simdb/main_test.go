@@ -26,6 +26,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/kernel"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // testPrograms are programs other than simdb that tests start; the test binary runs as each of
@@ -185,18 +186,13 @@ func simdb(t *testing.T, dir string, args ...string) string {
 // write writes a file.
 func write[S ~string | ~[]byte](t *testing.T, name string, data S) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(data), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte(data), 0o666))
 }
 
 // readFile reads a file.
 func readFile(t *testing.T, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(name))(t)
 	return b
 }
 
@@ -210,24 +206,16 @@ func piped(t *testing.T, c *exec.Cmd) (in io.WriteCloser, out io.Reader) {
 	if err == nil {
 		err = c.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return in, out
 }
 
 // snapshotOf opens a database for reading and takes a snapshot. Both stay open until the test ends.
 func snapshotOf(t *testing.T, path string) (*engine.DB, *engine.Snapshot) {
 	t.Helper()
-	db, err := engine.Open(path, &engine.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(engine.Open(path, &engine.Options{ReadOnly: true}))(t)
 	t.Cleanup(func() { db.Close() })
-	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(db.Snapshot())(t)
 	t.Cleanup(func() { s.Close() })
 	return db, s
 }
@@ -267,13 +255,9 @@ func TestInterruptedLoad(t *testing.T) {
 	if err == nil {
 		err = c.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w, err := os.OpenFile(fifo, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	io.WriteString(w, all.String()[:strings.Index(all.String(), `{"id":"d20"`)])
 	talk := bufio.NewReader(stderr)
 	if line, err := talk.ReadString('\n'); line != "created x.simdb\n" { // printed for the first document
@@ -325,9 +309,7 @@ func TestInterruptedLoadAtItsEnd(t *testing.T) {
 		if err == nil {
 			err = c.Start()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		io.WriteString(in, all.String())
 		in.Close()
 		time.Sleep(wait) // the test varies the time of the signal
@@ -371,9 +353,7 @@ func TestInterruptedDedup(t *testing.T) {
 func interruptDedup(t *testing.T, sig os.Signal) {
 	dir := t.TempDir()
 	tmp := filepath.Join(dir, "tmp")
-	if err := os.Mkdir(tmp, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(tmp, 0o777))
 	c := exec.Command("simdb", "dedup", "-", "--near", "3", "-o", "kept.jsonl")
 	c.Dir, c.Env = dir, append(os.Environ(), tempVariable()+"="+tmp)
 	in, _ := piped(t, c)
@@ -406,15 +386,11 @@ func TestReaderGoes(t *testing.T) {
 	simdb(t, dir, "load", "x.simdb", "fps")
 	for _, args := range [][]string{{"pairs", "x.simdb", "--near", "0"}, {"x.simdb", "ID LIKE '%'"}, {"dedup", "fps", "--near", "0", "--keep", "last"}} {
 		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var talk strings.Builder
 		c := exec.Command("simdb", append(args, "-q")...)
 		c.Dir, c.Stdout, c.Stderr = dir, w, &talk
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Start())
 		w.Close()
 		r.Close()
 		if err := c.Wait(); err != nil || talk.Len() > 0 {

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // likeTexts returns n dissimilar texts. The seed changes only their order and the case of letters.
@@ -101,9 +102,7 @@ func TestMatchFiles(t *testing.T) {
 		for i, text := range texts {
 			lines += fmt.Sprintf(`{"id":"%s-%d","text":"%s"}`+"\n", name, i, text)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name+".jsonl"), []byte(lines), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name+".jsonl"), []byte(lines), 0o666))
 		return lines
 	}
 	write("base", texts[:40])
@@ -111,10 +110,7 @@ func TestMatchFiles(t *testing.T) {
 	simdb(t, dir, "load", "x.simdb", "base.jsonl", "-q")
 	read := func(name string) string {
 		t.Helper()
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(filepath.Join(dir, name)))(t)
 		return string(data)
 	}
 	fresh := func(lines string, known int) string { return strings.Join(strings.SplitAfter(lines, "\n")[known:], "") }
@@ -140,12 +136,8 @@ func TestMatchFiles(t *testing.T) {
 	if read("added/a.jsonl") != fresh(a, 20) || read("added/b.jsonl") != fresh(b, 20) {
 		t.Error("--add: the outputs in the folder differ")
 	}
-	if err := os.WriteFile(filepath.Join(dir, "c.csv"), []byte("id,text\n1,some words\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, "sub"), 0o777), os.WriteFile(filepath.Join(dir, "sub", "a.jsonl"), []byte(a), 0o666)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "c.csv"), []byte("id,text\n1,some words\n"), 0o666))
+	must.Do(t, errors.Join(os.Mkdir(filepath.Join(dir, "sub"), 0o777), os.WriteFile(filepath.Join(dir, "sub", "a.jsonl"), []byte(a), 0o666)))
 	for args, want := range map[string]string{
 		"a.jsonl c.csv":               "a.jsonl is JSON lines and c.csv is CSV",
 		"a.jsonl -":                   "- is not a regular file, as several inputs and -o DIR/ require",
@@ -203,18 +195,14 @@ func TestMatchLive(t *testing.T) {
 		in, out := piped(t, c)
 		answers, got := bufio.NewReader(out), ""
 		for _, line := range lines[:5] { // each waits for its answer
-			if _, err := io.WriteString(in, line); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(io.WriteString(in, line))(t)
 			answer, err := answers.ReadString('\n')
 			if err != nil {
 				t.Fatal(args, err)
 			}
 			got += answer
 		}
-		if _, err := io.WriteString(in, strings.Join(lines[5:], "")); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(in, strings.Join(lines[5:], "")))(t)
 		rest, err := func() ([]byte, error) {
 			defer in.Close()
 			return io.ReadAll(io.LimitReader(answers, int64(len(want)-len(got))))
@@ -288,9 +276,7 @@ func oneByOne(t *testing.T, path string, texts []string, best bool) (known int, 
 	}
 	defer db.Close()
 	s, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer s.Close()
 	for i, text := range texts {
 		is, found, err := s.Any(t.Context(), []engine.Doc{{Text: text}}, engine.Jaccard(0.8), &engine.SearchOptions{Unordered: !best})

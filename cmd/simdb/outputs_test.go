@@ -16,6 +16,7 @@ import (
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // invocations has arguments for every command, without its outputs, with which it succeeds in the
@@ -87,34 +88,21 @@ func newFolder(t *testing.T) string {
 	write("labels.jsonl", `{"a":"a","b":"b","same":true}`)
 	write("plain", "a user's file\n")
 	for _, name := range []string{"x.simdb", "y.simdb", "damaged.simdb"} {
-		db, err := engine.Create(name, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := must.Get(engine.Create(name, nil))(t)
 		put := func(id string) {
-			if err := db.Put(t.Context(), engine.Doc{ID: id, Text: "The quick brown fox jumps over the lazy dog"}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Put(t.Context(), engine.Doc{ID: id, Text: "The quick brown fox jumps over the lazy dog"}))
 		}
 		put("a")
 		put("b")
-		if err := db.Compact(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Compact(t.Context(), nil))
 		put("b") // into the log
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Close())
 	}
-	if err := os.Remove("damaged.simdb/CATALOG"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove("damaged.simdb/CATALOG"))
 	if code, _, talk := simdbHere(t, "pack", "y.simdb", "packed.sst"); code != 0 {
 		t.Fatal(talk)
 	}
-	if err := os.Mkdir("folder", 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir("folder", 0o777))
 	return dir
 }
 
@@ -127,10 +115,7 @@ func simdbHere(t *testing.T, args ...string) (code int, data, talk string) {
 	defer func() { os.Stdout, os.Stderr = stdout, stderr }()
 	var files [2]*os.File
 	for i, name := range []string{"out", "err"} {
-		f, err := os.Create(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(os.Create(filepath.Join(dir, name)))(t)
 		defer f.Close()
 		files[i] = f
 	}
@@ -172,9 +157,7 @@ func listing(t *testing.T, dir string) map[string]string {
 		all[path] = what
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return all
 }
 
@@ -213,10 +196,7 @@ func leaves(n *kong.Node) map[string]*kong.Node {
 func model(t *testing.T) *kong.Node {
 	t.Helper()
 	code := 0
-	parser, err := newParser(app.New(), nil, &code)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parser := must.Get(newParser(app.New(), nil, &code))(t)
 	return parser.Model.Node
 }
 
@@ -258,10 +238,7 @@ func victims(t *testing.T) []string {
 	linked := []string{"in.jsonl", "packed.sst"}
 	for _, db := range []string{"x.simdb", "y.simdb", "damaged.simdb"} {
 		for _, pattern := range []string{"CATALOG", "*.sst", "*.wal"} {
-			files, err := filepath.Glob(filepath.Join(db, pattern))
-			if err != nil {
-				t.Fatal(err)
-			}
+			files := must.Get(filepath.Glob(filepath.Join(db, pattern)))(t)
 			linked = append(linked, files...)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	pq "github.com/parquet-go/parquet-go"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // The same documents as Parquet and as JSON lines give equal databases, keep the same documents,
@@ -31,12 +33,8 @@ func TestParquetIsAsJSONLines(t *testing.T) {
 		t.Helper()
 		var table, lines bytes.Buffer
 		w := pq.NewGenericWriter[row](&table, pq.Compression(&pq.Zstd), pq.MaxRowsPerRowGroup(64))
-		if _, err := w.Write(rows); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.Write(rows))(t)
+		must.Do(t, w.Close())
 		e := json.NewEncoder(&lines)
 		e.SetEscapeHTML(false)
 		for _, r := range rows {
@@ -64,9 +62,7 @@ func TestParquetIsAsJSONLines(t *testing.T) {
 		}
 		for line := range strings.Lines(string(b)) {
 			var r row
-			if err := json.Unmarshal([]byte(line), &r); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(line), &r))
 			ids = append(ids, r.ID)
 		}
 		return ids
@@ -131,15 +127,9 @@ func TestParquetIsRefused(t *testing.T) {
 		Fingerprint int64  `parquet:"fingerprint"`
 	}
 	var a, b, n bytes.Buffer
-	if err := pq.Write(&n, []number{{"a", 1}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := pq.Write(&a, []row{{"a", "some words"}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := pq.Write(&b, []other{{"a", []byte("some words")}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, pq.Write(&n, []number{{"a", 1}}))
+	must.Do(t, pq.Write(&a, []row{{"a", "some words"}}))
+	must.Do(t, pq.Write(&b, []other{{"a", []byte("some words")}}))
 	for name, content := range map[string]string{
 		"a.parquet": a.String(), "b.parquet": b.String(), "lines.jsonl": `{"id":"a","text":"x"}`, "cut.parquet": a.String()[:a.Len()-9],
 		"empty.parquet": "", "n.parquet": n.String(), "a.warc": "WARC/1.0\r\n", "a.mbox": "From a@b Thu Jan  1 00:00:00 2026\nSubject: c\n\nd\n", "page.html": "<!doctype html><p>a",
@@ -178,9 +168,7 @@ func TestParquetWithFlaws(t *testing.T) {
 	}
 	dir := t.TempDir()
 	var b bytes.Buffer
-	if err := pq.Write(&b, []row{{"a", "some words", ""}, {"b", "other words", "no number"}, {"c", "some more words here", ""}, {"d", "some words", ""}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, pq.Write(&b, []row{{"a", "some words", ""}, {"b", "other words", "no number"}, {"c", "some more words here", ""}, {"d", "some words", ""}}))
 	write(t, filepath.Join(dir, "a.parquet"), b.Bytes())
 	code, _, talk := simdbIn(t, dir, "", "dedup", "a.parquet", "-o", "kept.parquet")
 	rows, err := pq.ReadFile[row](filepath.Join(dir, "kept.parquet"))
@@ -197,9 +185,7 @@ func TestParquetOfDigests(t *testing.T) {
 	}
 	dir := t.TempDir()
 	var b bytes.Buffer
-	if err := pq.Write(&b, []row{{"a", "5f70bf18a086007016e948b04aed3b82103a36be"}, {"b", "7c211433f02071597741e6ff5a8ea34789abbf43"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, pq.Write(&b, []row{{"a", "5f70bf18a086007016e948b04aed3b82103a36be"}, {"b", "7c211433f02071597741e6ff5a8ea34789abbf43"}}))
 	write(t, filepath.Join(dir, "a.parquet"), b.String())
 	_, _, talk := simdbIn(t, dir, "", "dedup", "a.parquet", "-o", "kept.parquet")
 	if want := `a.parquet: its texts are hexadecimal hashes, such as "5f70bf18a0`; strings.Count(talk, want) != 1 {

@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/imagehash"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // scene returns a file with a picture of rectangles, as JPEG of a quality, or as PNG if quality is
@@ -43,9 +44,7 @@ func scene(t *testing.T, seed uint64, size, quality int) []byte {
 		b.Reset()
 		err = jpeg.Encode(&b, m, &jpeg.Options{Quality: quality})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return b.Bytes()
 }
 
@@ -56,9 +55,7 @@ func makePictures(t *testing.T) (all []string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	put := func(name string, content []byte) {
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o777))
 		write(t, name, content)
 		all = append(all, name)
 	}
@@ -293,15 +290,9 @@ func TestPictures(t *testing.T) {
 // mirrored makes a file with a mirrored picture.
 func mirrored(t *testing.T, from, to string) {
 	t.Helper()
-	f, err := os.Open(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(from))(t)
 	defer f.Close()
-	m, err := png.Decode(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(png.Decode(f))(t)
 	r := image.NewRGBA(m.Bounds())
 	for y := range r.Rect.Dy() {
 		for x := range r.Rect.Dx() {
@@ -309,9 +300,7 @@ func mirrored(t *testing.T, from, to string) {
 		}
 	}
 	var b bytes.Buffer
-	if err := png.Encode(&b, r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, r))
 	write(t, to, b.Bytes())
 }
 

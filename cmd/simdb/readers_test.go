@@ -23,6 +23,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // Programs of TestReaders, other than simdb, that the test binary can run as.
@@ -44,13 +45,8 @@ func init() {
 func TestReaders(t *testing.T) {
 	length, every := exhaustive.Size(2*time.Second, 2*time.Minute), exhaustive.Size(300*time.Millisecond, time.Second)
 	dir := t.TempDir()
-	db, err := engine.Create(filepath.Join(dir, "x.simdb"), &engine.Options{NoSketch: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(db.Close(), os.WriteFile(filepath.Join(dir, "acked"), make([]byte, 8), 0o666)); err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(engine.Create(filepath.Join(dir, "x.simdb"), &engine.Options{NoSketch: true}))(t)
+	must.Do(t, errors.Join(db.Close(), os.WriteFile(filepath.Join(dir, "acked"), make([]byte, 8), 0o666)))
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	end := time.Now().Add(length)
@@ -291,10 +287,7 @@ func (s *readersTest) lacks() string {
 // remains.
 func (s *readersTest) compare(t *testing.T) {
 	path := filepath.Join(s.dir, "x.simdb")
-	db, err := engine.Open(path, &engine.Options{MustExist: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(engine.Open(path, &engine.Options{MustExist: true}))(t)
 	defer db.Close()
 	if _, err := lookAt(t.Context(), db, s.acked.load(), rand.New(rand.NewPCG(5, 6))); err != nil {
 		t.Error(err)
@@ -307,10 +300,7 @@ func (s *readersTest) compare(t *testing.T) {
 	if err := errors.Join(db.Put(t.Context(), last), db.Compact(t.Context(), nil), db.Close()); err != nil {
 		t.Error(err)
 	}
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(path))(t)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -324,10 +314,7 @@ func (s *readersTest) compare(t *testing.T) {
 type acked struct{ f *os.File }
 
 func newAcked(t testing.TB, dir string) *acked {
-	f, err := os.OpenFile(filepath.Join(dir, "acked"), os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.OpenFile(filepath.Join(dir, "acked"), os.O_RDWR, 0))(t)
 	t.Cleanup(func() { f.Close() })
 	return &acked{f}
 }

@@ -17,16 +17,15 @@ import (
 
 	"github.com/simdb/simdb/internal/corpora"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // Verbs that are statements print the same as the statements.
 func TestVerbsAreStatements(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "in.jsonl"), []byte(`{"id":"a","text":"one two three four"}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "in.jsonl"), []byte(`{"id":"a","text":"one two three four"}
 {"id":"b","text":"one two three five","lang":"en"}
-`), 0o666); err != nil {
-		t.Fatal(err)
-	}
+`), 0o666))
 	simdb(t, dir, "load", "x.simdb", "in.jsonl")
 	verbs := map[string][]string{
 		"WHY 'a' 'b'":        {"why", "x.simdb", "a", "b"},
@@ -60,9 +59,7 @@ func TestVerbsAreStatements(t *testing.T) {
 // numbers.
 func checkStats(t *testing.T, dir string) {
 	var o map[string]any
-	if err := json.Unmarshal([]byte(simdb(t, dir, "stats", "x.simdb", "--format", "json")), &o); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(simdb(t, dir, "stats", "x.simdb", "--format", "json")), &o))
 	for line := range strings.Lines(simdb(t, dir, "x.simdb", ".stats")) {
 		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		if n, err := strconv.ParseFloat(value, 64); err == nil && name != "tables" && o[name] != n {
@@ -95,16 +92,11 @@ func testPage(t *testing.T, page string, least int) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are those of a Unix shell")
 	}
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs("../.."))(t)
 	text := readFile(t, filepath.Join(root, page))
 	dir := t.TempDir()
 	for _, name := range []string{"examples", "internal"} {
-		if err := os.Symlink(filepath.Join(root, name), filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(filepath.Join(root, name), filepath.Join(dir, name)))
 	}
 	seconds := regexp.MustCompile(`\d+\.\d\d s|\b(\d+m)?\d+s\b`) // from 10 s on: 12s, 1m2s
 	same := func(s string) string { return strings.TrimSpace(seconds.ReplaceAllString(s, "N s")) }
@@ -181,10 +173,7 @@ used(query.Run)
 // The figures in docs/choosing.md about two licences equal those of WHY, and the longest passage is
 // where the page says.
 func TestFiguresOfLicences(t *testing.T) {
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs("../.."))(t)
 	page := readFile(t, filepath.Join(root, "docs", "choosing.md"))
 	dir := t.TempDir()
 	simdb(t, dir, "load", "x.simdb", filepath.Join(root, "examples", "licenses.jsonl.gz"))
@@ -202,9 +191,7 @@ func TestFiguresOfLicences(t *testing.T) {
 			}
 			values[name] = value
 			if rest, ok := strings.CutPrefix(name, "common run 1: "); ok {
-				if _, err := fmt.Sscanf(rest, "%s words, at byte %d of a, %d of b", &longest, &place[0], &place[1]); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(fmt.Sscanf(rest, "%s words, at byte %d of a, %d of b", &longest, &place[0], &place[1]))(t)
 				words = value
 			}
 		}
@@ -218,9 +205,7 @@ func TestFiguresOfLicences(t *testing.T) {
 		}
 		for i, id := range r[1:3] {
 			var rows []struct{ Text string }
-			if err := json.Unmarshal([]byte(simdb(t, dir, "x.simdb", "GET '"+id+"' SHOW text", "--format", "json")), &rows); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(simdb(t, dir, "x.simdb", "GET '"+id+"' SHOW text", "--format", "json")), &rows))
 			first, _, _ := strings.Cut(words, " ")
 			if at := rows[0].Text[place[i]:]; !strings.EqualFold(at[:min(len(first), len(at))], first) {
 				t.Errorf("%s of %s is at %.20q", words[:20], id, at)
@@ -241,9 +226,7 @@ func TestClusterManual(t *testing.T) {
 		t.Fatal("docs/cluster.md has no simdb shard plan")
 	}
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "crawl"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(dir, "crawl"), 0o777))
 	lines := slices.Collect(strings.Lines(string(corpora.Read(t, "../../examples/licenses.jsonl.gz"))))
 	for i := range 3 {
 		write(t, filepath.Join(dir, "crawl", fmt.Sprint(i, ".jsonl")), strings.Join(lines[i*len(lines)/3:(i+1)*len(lines)/3], ""))

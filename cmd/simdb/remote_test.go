@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -125,11 +126,13 @@ func TestServedTables(t *testing.T) {
 		}
 		s.Put("/bucket/in/"+name, content)
 	}
-	if code, _, talk := simdbHere(t, "pack", "a.simdb", "s3://bucket/out/a.sst"); code != 0 {
-		t.Error(talk)
-	}
-	if sent, _ := s.Get("/bucket/out/a.sst"); !bytes.Equal(sent, readFile(t, "a.sst")) {
-		t.Errorf("pack to a server: %d bytes", len(sent))
+	for to, name := range map[string]string{"s3://bucket/out/a.sst": "/bucket/out/a.sst", "hf://datasets/owner/name/out/a.sst": "/datasets/owner/name/out/a.sst"} {
+		if code, _, talk := simdbHere(t, "pack", "a.simdb", to); code != 0 {
+			t.Error(talk)
+		}
+		if sent, _ := s.Get(name); !bytes.Equal(sent, readFile(t, "a.sst")) {
+			t.Errorf("pack to %s: %d bytes", to, len(sent))
+		}
 	}
 	same := func(url string, args ...string) {
 		t.Helper()
@@ -213,8 +216,20 @@ func TestRemoteOutputs(t *testing.T) {
 		}
 	}
 	s.Signed = false
+	kept, audit := "/datasets/owner/name@refs/pr/1/out/kept.jsonl.gz", "/datasets/owner/name@refs/pr/1/out/kept.audit.jsonl"
+	s.Put("/datasets/owner/name@refs/pr/1/x", nil)
+	if code, _, talk := simdbHere(t, "dedup", "a.jsonl", "-o", "hf:/"+kept); code != 0 {
+		t.Fatal(talk)
+	}
+	for name, local := range map[string]string{kept: "kept.jsonl.gz", audit: "kept.audit.jsonl"} {
+		if got, _ := s.Get(name); len(got) != len(readFile(t, local)) || name == kept && !bytes.Equal(got, readFile(t, local)) {
+			t.Errorf("%s: %d bytes", name, len(got))
+		}
+	}
 	for _, args := range [][]string{
 		{"pairs", "a.jsonl", "-o", s.URL + "/web/pairs.csv?key=1"}, {"export", "x.simdb", "-o", s.URL + "/web/x.jsonl"},
+		{"pairs", "a.jsonl", "-o", "hf://datasets/owner/name/out/pairs.csv"},
+		{"dedup", "hf://datasets/owner/name/in/*.jsonl", "-o", "hf://datasets/owner/name/kept/"},
 		{"dedup", "b.jsonl", "b.jsonl", "--against", "b.jsonl", "-o", "s3://bucket/out/empty.jsonl"},
 		{"dedup", "s3://bucket/in/a.jsonl", "s3://bucket/in/b.jsonl", "-o", "s3://bucket/folder/"},
 	} {
@@ -225,8 +240,14 @@ func TestRemoteOutputs(t *testing.T) {
 	if names, uploads := s.Names(); uploads != 0 || !strings.Contains(strings.Join(names, " "), "/bucket/folder/a.jsonl /bucket/folder/audit.jsonl /bucket/folder/b.jsonl") {
 		t.Errorf("%v, %d uploads", names, uploads)
 	}
-	if got, ok := s.Get("/web/pairs.csv"); !ok || !bytes.HasPrefix(got, []byte("a,b,")) {
-		t.Errorf("pairs: %.80q", got)
+	for _, name := range []string{"/web/pairs.csv", "/datasets/owner/name/out/pairs.csv"} {
+		if got, ok := s.Get(name); !ok || !bytes.HasPrefix(got, []byte("a,b,")) {
+			t.Errorf("%s: %.80q", name, got)
+		}
+	}
+	// The files of a run appear by one commit.
+	if got := strings.Join(s.Commits(), "; "); got != "datasets/owner/name@refs/pr/1: out/kept.audit.jsonl out/kept.jsonl.gz; datasets/owner/name@main: out/pairs.csv; datasets/owner/name@main: kept/audit.jsonl kept/a.jsonl kept/b.jsonl" {
+		t.Error(got)
 	}
 }
 
@@ -235,6 +256,7 @@ func TestRemoteOutputs(t *testing.T) {
 func TestRemoteOutputsHurtNothing(t *testing.T) {
 	s := remoteFiles(t)
 	s.Put("/bucket/in/x.sst", nil)
+	s.Put("/datasets/owner/name/in/x.sst", nil)
 	before, _ := s.Names()
 	s.Put("/bucket/in/bad.parquet", []byte("PAR1 and nothing else"))
 	for args, want := range map[string]string{
@@ -243,11 +265,13 @@ func TestRemoteOutputsHurtNothing(t *testing.T) {
 		"dedup s3://bucket/in/a.jsonl --against gs://bucket/in/b.jsonl -o s3://bu_": "s3://BUCKET/KEY",
 		"dedup s3://bucket/in/a.jsonl -o s3://bucket/in/":                           "",
 		"dedup s3://bucket/in/bad.parquet -o s3://bucket/out/x.parquet":             "bad.parquet",
-		"pairs a.jsonl -o hf://datasets/owner/name/x.csv":                           "send it by hf upload",
+		"pairs a.jsonl -o hf://datasets/owner/none/x.csv":                           "hf://datasets/owner/none/x.csv: no such file or directory: there is no such repository",
+		"dedup a.jsonl -o hf://datasets/owner/name@none/x.jsonl":                    "no such branch or revision",
+		"dedup hf://datasets/owner/name/in/*.jsonl -o hf://datasets/owner/name/in/": "would overwrite",
 		"pairs a.jsonl -o s3://bucket/out/x.xlsx":                                   "cannot write Excel",
 		"pack x.simdb s3://bucket/out/x.jsonl":                                      "a table",
 		"pack x.simdb s3://bucket/in/x.sst":                                         "x.sst: already exists",
-		"pack x.simdb hf://datasets/owner/name/x.sst":                               "send it by hf upload",
+		"pack x.simdb hf://datasets/owner/name/in/x.sst":                            "x.sst: already exists",
 	} {
 		code, _, talk := simdbHere(t, strings.Fields(args)...)
 		if code == 0 || !strings.Contains(talk, want) {
@@ -268,10 +292,19 @@ func TestRemoteOutputsHurtNothing(t *testing.T) {
 		if r.Method == http.MethodPost {
 			w.WriteHeader(http.StatusForbidden)
 		}
+		if early, _ := filepath.Glob(filepath.Join(os.TempDir(), "*", "packed.sst")); len(early) > 0 {
+			t.Error("a table was packed in vain")
+		}
 		return r.Method == http.MethodPost
 	}
-	if code, _, talk := simdbHere(t, "dedup", "a.jsonl", "-o", "s3://bucket/out/x.jsonl"); code != 2 || !strings.Contains(talk, "403 Forbidden: the credentials come from") {
+	t.Setenv("TMPDIR", t.TempDir())
+	if code, _, talk := simdbHere(t, "pack", "x.simdb", "hf://datasets/owner/name/y.sst"); code != 2 || !strings.Contains(talk, "403 Forbidden: the token in HF_TOKEN") {
 		t.Error(code, talk)
+	}
+	for to, want := range map[string]string{"s3://bucket/out/x.jsonl": "403 Forbidden: the credentials come from", "hf://datasets/owner/name/x.jsonl": "403 Forbidden: the token in HF_TOKEN"} {
+		if code, _, talk := simdbHere(t, "dedup", "a.jsonl", "-o", to, "--audit", "local.jsonl"); code != 2 || !strings.Contains(talk, want) || strings.Contains(talk, "read ") {
+			t.Error(code, talk)
+		}
 	}
 	s.Before = nil
 	after, uploads := s.Names()
@@ -289,8 +322,7 @@ func TestRemoteOutputsHurtNothing(t *testing.T) {
 func TestRemoteShards(t *testing.T) {
 	s := remoteFiles(t)
 	results := map[string]string{}
-	for _, at := range []string{"", "s3://bucket/in/"} {
-		out := map[string]string{"": "local/", "s3://bucket/in/": "s3://bucket/shards/"}[at]
+	for at, out := range map[string]string{"": "local/", "s3://bucket/in/": "s3://bucket/shards/", "hf://datasets/owner/name/in/": "hf://datasets/owner/name/shards/"} {
 		work := "work" + out[:2]
 		for _, args := range [][]string{
 			{"plan", work, "dedup", at + "a.jsonl", at + "[b-z].jsonl", "-o", out}, {"run", work, "--shard", "0/1"}, {"finish", work},
@@ -300,7 +332,10 @@ func TestRemoteShards(t *testing.T) {
 			}
 		}
 		for _, name := range []string{"a.jsonl", "b.jsonl"} {
-			content, ok := s.Get("/bucket/shards/" + name)
+			content, ok := s.Get(strings.Replace(out, "s3://", "/", 1) + name)
+			if strings.HasPrefix(out, "hf") {
+				content, ok = s.Get(strings.TrimPrefix(out, "hf:/") + name)
+			}
 			if at == "" {
 				content, ok = readFile(t, out+name), true
 			}

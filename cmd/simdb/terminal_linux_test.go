@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // terminal is the controlling side of a pseudo-terminal of 80 x 24.
@@ -67,9 +69,7 @@ func (tty *terminal) startTo(t *testing.T, out *os.File, dir string, env []strin
 	c.Dir, c.Stdin, c.Stdout, c.Stderr = dir, tty.far, out, tty.far
 	c.Env = append(append(os.Environ(), "TERM=xterm", "NO_COLOR=1", "COLUMNS=", "PAGER=", "SIMDB_PAGER=", "XDG_STATE_HOME="+dir, "XDG_CONFIG_HOME="+dir), env...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Start())
 	tty.far.Close()
 	go func() {
 		defer close(tty.done)
@@ -212,15 +212,11 @@ func TestProgressBeforePipe(t *testing.T) {
 	db := nearDatabase(t, dir, 300_000)
 	for k := 12; k <= 20; k += 2 {
 		from, to, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		tty := openTerminal(t)
 		c := tty.startTo(t, to, dir, nil, "pairs", db, "--near", fmt.Sprint(k))
 		to.Close()
-		if _, err := from.Read(make([]byte, 1)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(from.Read(make([]byte, 1)))(t)
 		drawn := strings.Contains(tty.shown(), "join")
 		if drawn {
 			tty.wait(t, "\r\x1b[1A\x1b[J") // the pipe is full, and the rows are not at their end
@@ -239,15 +235,10 @@ func TestProgressBeforePipe(t *testing.T) {
 func TestInterruptOnTerminal(t *testing.T) {
 	hearing(t, os.Interrupt)
 	dir := t.TempDir()
-	if err := unix.Mkfifo(filepath.Join(dir, "in.jsonl"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unix.Mkfifo(filepath.Join(dir, "in.jsonl"), 0o600))
 	tty := openTerminal(t)
 	c := tty.start(t, dir, nil, "dedup", "in.jsonl")
-	in, err := os.OpenFile(filepath.Join(dir, "in.jsonl"), os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(os.OpenFile(filepath.Join(dir, "in.jsonl"), os.O_WRONLY, 0))(t)
 	defer in.Close()
 	fmt.Fprintln(in, `{"id":"a","text":"one two three"}`)
 	tty.wait(t, "read standard input ")
@@ -268,9 +259,7 @@ func TestTerminalWithoutSize(t *testing.T) {
 	dir := t.TempDir()
 	db := nearDatabase(t, dir, 3)
 	tty := openTerminal(t)
-	if err := unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{}))
 	c := tty.start(t, dir, nil, db)
 	tty.wait(t, "simdb> ")
 	io.WriteString(tty, "COU\t")
@@ -291,18 +280,14 @@ func TestHostileOnTerminal(t *testing.T) {
 	var lines strings.Builder
 	for _, id := range []string{evil + "1", evil + "2"} {
 		j, err := json.Marshal(map[string]any{"id": id, "text": "one two three four five " + evil, "k" + evil: evil})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		// encoding/json leaves these unchanged, and other programs more.
 		fmt.Fprintf(&lines, "%s\n", j)
 	}
 	in, csv := evil+".jsonl", "e.csv"
 	err := errors.Join(os.WriteFile(filepath.Join(dir, in), []byte(lines.String()), 0o666),
 		os.WriteFile(filepath.Join(dir, csv), []byte("id,text\n"+evil+"1,one two "+evil+"\n"+evil+"2,one two "+evil+"\n"), 0o666))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	db := "x" + evil + ".simdb"
 	simdb(t, dir, "load", db, in)
 	commands := [][]string{

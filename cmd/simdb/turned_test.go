@@ -14,6 +14,7 @@ import (
 
 	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/imagehash"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // makeTurned makes folders in a new working directory: p with a picture of each of 6 scenes, q with
@@ -24,9 +25,7 @@ func makeTurned(t *testing.T, kind imagehash.Kind) map[string][][]uint64 {
 	t.Chdir(t.TempDir())
 	codes := map[string][][]uint64{}
 	put := func(name string, content []byte) {
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o777))
 		write(t, name, content)
 		if p, err := imagehash.Hash(bytes.NewReader(content), kind, imagehash.Options{Orientations: true}); err == nil {
 			codes[name] = p.Hashes
@@ -47,10 +46,7 @@ func makeTurned(t *testing.T, kind imagehash.Kind) map[string][][]uint64 {
 // turned returns a file with a picture in one of 8 orientations.
 func turned(t *testing.T, file []byte, how int) []byte {
 	t.Helper()
-	m, err := png.Decode(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(png.Decode(bytes.NewReader(file)))(t)
 	w, h := m.Bounds().Dx(), m.Bounds().Dy()
 	out := image.NewRGBA(image.Rect(0, 0, w, h))
 	if how&4 != 0 {
@@ -72,9 +68,7 @@ func turned(t *testing.T, file []byte, how int) []byte {
 		}
 	}
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, out, &jpeg.Options{Quality: 90}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, jpeg.Encode(&b, out, &jpeg.Options{Quality: 90}))
 	return b.Bytes()
 }
 

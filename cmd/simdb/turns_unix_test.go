@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // together starts processes of simdb concurrently, and returns the output of each.
@@ -87,9 +88,7 @@ func TestPutNovelTogether(t *testing.T) {
 func copyProgram(t *testing.T, dir string) string {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	content, err := os.ReadFile(self)
 	to := filepath.Join(dir, "simdb")
 	if err = errors.Join(err, os.WriteFile(to, content, 0o755)); err != nil {
@@ -102,9 +101,7 @@ func copyProgram(t *testing.T, dir string) string {
 // file in it.
 func TestFolderWithoutPermission(t *testing.T) {
 	dir, err := os.MkdirTemp("", "simdb") // t.TempDir is closed to other users
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	program := copyProgram(t, dir)
 	simdb(t, dir, "x.simdb", "--create", `PUT {"id":"a","text":"one two three four"}`)
@@ -112,9 +109,7 @@ func TestFolderWithoutPermission(t *testing.T) {
 	simdb(t, dir, "x.simdb", `PUT {"id":"b","text":"one two three four"}`)
 	folder := filepath.Join(dir, "x.simdb")
 	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, e := range entries {
 		err = errors.Join(err, os.Chmod(filepath.Join(folder, e.Name()), 0o444))
 	}
@@ -187,16 +182,12 @@ func TestSignalWhileWaiting(t *testing.T) {
 		cmd := exec.Command("simdb", strings.Fields(c.args)...)
 		cmd.Dir = dir
 		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		out, err := cmd.StdoutPipe()
 		if err == nil {
 			err = cmd.Start()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		io.WriteString(in, c.text)
 		if got := bufio.NewScanner(out); c.answer == "" {
 			time.Sleep(200 * time.Millisecond)

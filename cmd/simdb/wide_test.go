@@ -19,6 +19,7 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // wideCodes returns fingerprints of some words. Every second one differs in few bits from the
@@ -87,13 +88,9 @@ func wideParquet(t *testing.T, codes [][]byte, name string) string {
 		v := reflect.New(row)
 		v.Elem().Field(0).SetString(fmt.Sprint(i + 1))
 		reflect.Copy(v.Elem().Field(1), reflect.ValueOf(code))
-		if err := w.Write(v.Interface()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Write(v.Interface()))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	write(t, name, b.String())
 	return name
 }
@@ -164,19 +161,12 @@ func TestWideFormats(t *testing.T) {
 				for _, r := range rows(t) {
 					all[r.ID] = r.Fingerprint
 				}
-				b, err := json.Marshal(all)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile("map.json", b, 0o666); err != nil {
-					t.Fatal(err)
-				}
+				b := must.Get(json.Marshal(all))(t)
+				must.Do(t, os.WriteFile("map.json", b, 0o666))
 				return "map.json"
 			}, fmt.Sprintf("a JSON object, each member an id and its fingerprint; its fingerprints have %d bits; checksums", 64*words), nil},
 			"parquet text": {func(t *testing.T) string {
-				if err := pq.WriteFile("text.parquet", rows(t)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, pq.WriteFile("text.parquet", rows(t)))
 				return "text.parquet"
 			}, "its fingerprints have", nil},
 			"parquet bytes": {func(t *testing.T) string {
@@ -184,9 +174,7 @@ func TestWideFormats(t *testing.T) {
 				for i, code := range codes {
 					rows = append(rows, blobs{fmt.Sprint(i + 1), code})
 				}
-				if err := pq.WriteFile("bytes.parquet", rows); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, pq.WriteFile("bytes.parquet", rows))
 				return "bytes.parquet"
 			}, "its fingerprints have", nil},
 			"parquet fixed": {func(t *testing.T) string { return wideParquet(t, codes, "fixed.parquet") }, "its fingerprints have", nil},
@@ -377,9 +365,7 @@ func TestWideTexts(t *testing.T) {
 	}
 	simdb(t, dir, "w.simdb", `PUT {"id":"p","fingerprint":"`+wide[:63]+`e"}`)
 	words := make([]uint64, 4)
-	if _, err := base.ParseWords(words, wide[:63]+"e", base.Auto); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(base.ParseWords(words, wide[:63]+"e", base.Auto))(t)
 	want := "p\t" + fmt.Sprint(strings.Count(fmt.Sprintf("%b", words[3]^lastWord(t, wide)), "1")) + "\n"
 	if got := simdb(t, dir, "w.simdb", "NEAR('a', 4)"); got != want {
 		t.Errorf("near a: %q, want %q", got, want)
@@ -395,8 +381,6 @@ func TestWideTexts(t *testing.T) {
 func lastWord(t *testing.T, code string) (w uint64) {
 	t.Helper()
 	w, _, err := base.ParseFingerprint(code[len(code)-16:], base.Hex)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return w
 }

@@ -151,7 +151,6 @@ var wrong = []struct{ args, want string }{
 	{"ingest|x.simdb|gs://b/x.sst", "fetch it first: gcloud storage cp gs://b/x.sst ."},
 	{"dedup|in.jsonl|--against|az://c/x", "fetch it first: rclone copy REMOTE:c/x ."},
 	{"dedup|in.jsonl|-o|az://c/x", "pipe it: simdb dedup in.jsonl -o - | rclone rcat REMOTE:c/x"},
-	{"dedup|in.jsonl|-o|hf://datasets/a/b/x.jsonl", "write a local file, then send it by hf upload"},
 	{"help|jacard", "did you mean JACCARD?"},
 	{"help|nonsense", "formats"},
 

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -384,5 +385,22 @@ func TestFacts(t *testing.T) {
 		if x := c.traits(0, b); x.facts[numbers] != want[0] || x.facts[dates] != want[1] {
 			t.Errorf("%q and %q: numbers %v, dates %v", texts[0], texts[b], x.facts[numbers], x.facts[dates])
 		}
+	}
+}
+
+// TestCharsStop stops the comparison of short texts.
+func TestCharsStop(t *testing.T) {
+	texts := []string{"one two three", "one two three four", "one two threes"}
+	for _, stop := range []bool{false, true} {
+		ctx, cancel := context.WithCancel(t.Context())
+		if stop {
+			cancel()
+		}
+		n := 0
+		new(Corpus).byChars(ctx, rand.New(rand.NewPCG(1, 1)), texts, func(int, int, float64) { n++ })
+		if (n == 0) != stop {
+			t.Errorf("stopped: %v, but %d pairs are found", stop, n)
+		}
+		cancel()
 	}
 }

@@ -64,7 +64,10 @@ func (c *Corpus) findPairs(ctx context.Context) (err error) {
 		return err
 	}
 	if len(texts) > 0 && bytes/len(texts) <= shortBytes {
-		scales[1] = c.byChars(r, texts, func(a, b int, score float64) { strata[1].add(r, at[a], at[b], score) })
+		scales[1] = c.byChars(ctx, r, texts, func(a, b int, score float64) { strata[1].add(r, at[a], at[b], score) })
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
 	}
 	var found [][3]int
 	for kind := range strata {
@@ -137,8 +140,8 @@ func (c *Corpus) byWords(ctx context.Context, r *rand.Rand, texts []string, at [
 }
 
 // byChars calls found for pairs of a sample of texts with any other text that have many runs of three
-// characters in common. It returns how many pairs of all texts a pair stands for.
-func (c *Corpus) byChars(r *rand.Rand, texts []string, found func(a, b int, score float64)) (scale float64) {
+// characters in common, unless the context ends. It returns how many pairs of all texts a pair stands for.
+func (c *Corpus) byChars(ctx context.Context, r *rand.Rand, texts []string, found func(a, b int, score float64)) (scale float64) {
 	spec := c.params.Features
 	spec.Unit, spec.RequireWords = features.Chars, nil
 	hash := features.NewSetHasher(spec, 3, c.params.Seed)
@@ -155,6 +158,9 @@ func (c *Corpus) byChars(r *rand.Rand, texts []string, found func(a, b int, scor
 	}
 	common := make([]int, len(drawn))
 	for b, text := range texts {
+		if b%256 == 0 && ctx.Err() != nil {
+			return 0 // the caller reports it
+		}
 		set := hash.Brief([]byte(text))
 		for _, e := range set {
 			for _, i := range with[e] {

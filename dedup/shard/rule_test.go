@@ -184,18 +184,8 @@ func TestRuleErrors(t *testing.T) {
 	}
 	job := rule("JACCARD >= 0.5 AND a.year = b.year AND a.lang != b.lang")
 	job.Output = folder(t)
-	o, err := Plan(t.Context(), Options{Command: "dedup", Job: job, Work: t.TempDir() + "/work", Patterns: ruletest.Write(t, t.TempDir(), []ruletest.Doc{{File: "x/a", Text: "a b c", Year: "1"}})}, Local{})
-	if err == nil {
-		err = o.Save()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	j, err := Open(o.Work)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = errors.Join(atOnce(t.Context(), j, 1)...)
+	j := opened(t, Options{Command: "dedup", Job: job, Work: t.TempDir() + "/work", Patterns: ruletest.Write(t, t.TempDir(), []ruletest.Doc{{File: "x/a", Text: "a b c", Year: "1"}})})
+	err := errors.Join(atOnce(t.Context(), j, 1)...)
 	if err == nil || !strings.Contains(err.Error(), `Rule: no document has a field "lang"`) {
 		t.Error(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/corpora"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/records/inputs"
 	_ "github.com/simdb/simdb/records/lines"
@@ -39,49 +40,40 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
+// opened plans a job, saves the plan and opens it, as a worker does.
+func opened(t *testing.T, o Options) *Job {
+	t.Helper()
+	o, err := Plan(t.Context(), o, Local{})
+	if err == nil {
+		err = o.Save()
+	}
+	must.Do(t, err)
+	j, err := Open(o.Work)
+	must.Do(t, err)
+	return j
+}
+
 // run runs a job with workers of the file driver and returns the error of Finish.
 func run(t *testing.T, o Options, workers int) error {
 	t.Helper()
-	o, err := Plan(t.Context(), o, Local{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := o.Save(); err != nil {
-		t.Fatal(err)
-	}
-	j, err := Open(o.Work)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := opened(t, o)
 	for _, s := range j.Steps() {
 		for w := range workers {
-			if err := j.RunStep(t.Context(), s.Name, w, workers); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, j.RunStep(t.Context(), s.Name, w, workers))
 		}
 	}
-	_, err = j.Finish(t.Context())
+	_, err := j.Finish(t.Context())
 	return err
 }
 
 // runAll is run with workers that run all steps at the same time.
 func runAll(t *testing.T, o Options, workers int) error {
 	t.Helper()
-	o, err := Plan(t.Context(), o, Local{})
-	if err == nil {
-		err = o.Save()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	j, err := Open(o.Work)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := opened(t, o)
 	if err := errors.Join(atOnce(t.Context(), j, workers)...); err != nil {
 		return err
 	}
-	_, err = j.Finish(t.Context())
+	_, err := j.Finish(t.Context())
 	return err
 }
 
@@ -110,13 +102,9 @@ func one(t *testing.T, o Options, output string) {
 func shuffled(t *testing.T, o Options) error {
 	t.Helper()
 	o, err := Plan(t.Context(), o, Local{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	j, err := New(o, Local{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r := rand.New(rand.NewPCG(1, uint64(o.Groups)))
 	var sent []keyed
 	for shard := range j.Shards() {
@@ -139,9 +127,7 @@ func shuffled(t *testing.T, o Options) error {
 					out = append(out, keyed{key, AppendMessage(nil, message)})
 					return nil
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				if again == 0 {
 					sent = append(sent, out...)
 				}
@@ -193,18 +179,14 @@ func TestDedup(t *testing.T) {
 // With little memory nearly all units are suspects, most of them in chains.
 func TestSeen(t *testing.T) {
 	files, ref := split(t, 60)[30:36], filepath.Join(t.TempDir(), "ref.jsonl")
-	if err := os.Rename(files[4], ref); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(files[4], ref))
 	files = slices.Delete(files, 4, 5)
 	for _, name := range []string{ref, files[3]} {
 		b, err := os.ReadFile(name)
 		if err == nil {
 			err = os.WriteFile(name, append([]byte("{\"text\": no text\n"), b...), 0o666)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	ways := []func(t *testing.T, o Options) error{
 		func(t *testing.T, o Options) error { return run(t, o, 3) }, shuffled,
@@ -239,16 +221,12 @@ func TestSeenAtThreshold(t *testing.T) {
 	for i, text := range []string{"a b c d e f g h i j k l", "a b c d e f g m n o p q"} { // 5 of 10 n-grams
 		padding := strings.Repeat(" ", 4096) // makes filters large
 		line := fmt.Sprintf("{\"id\": %d, \"text\": %q}%s\n", i, text, padding)
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i, ".jsonl")), []byte(line), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i, ".jsonl")), []byte(line), 0o666))
 	}
 	job := dedup.Job{Seen: 0.5, Output: folder(t)}
 	job.Compared.Shingle = 3
 	o := Options{Command: "dedup", Job: job, Patterns: []string{dir + "/*.jsonl"}, Work: t.TempDir() + "/work"}
-	if err := run(t, o, 2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(t, o, 2))
 	for i, want := range []bool{true, false} {
 		b, err := os.ReadFile(filepath.Join(job.Output, fmt.Sprint(i, ".jsonl")))
 		if err != nil || len(b) > 0 != want {
@@ -259,25 +237,11 @@ func TestSeenAtThreshold(t *testing.T) {
 
 // TestMissing removes a file of messages: the step that reads it fails, and names the file.
 func TestMissing(t *testing.T) {
-	o, err := Plan(t.Context(), Options{Command: "dedup", Job: dedup.Job{Output: folder(t)}, Patterns: split(t, 40)[:3], Work: t.TempDir() + "/work"}, Local{})
-	if err == nil {
-		err = o.Save()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	j, err := Open(o.Work)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := opened(t, Options{Command: "dedup", Job: dedup.Job{Output: folder(t)}, Patterns: split(t, 40)[:3], Work: t.TempDir() + "/work"})
 	first, second := j.Steps()[0].Name, j.Steps()[1].Name
-	if err := errors.Join(j.RunStep(t.Context(), first, 0, 2), j.RunStep(t.Context(), first, 1, 2)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(j.RunStep(t.Context(), first, 0, 2), j.RunStep(t.Context(), first, 1, 2)))
 	lost := filepath.Join(j.messages(0, 1, 2), "0")
-	if err := os.Remove(lost); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(lost))
 	if err := j.RunStep(t.Context(), second, 0, 2); err == nil || !strings.Contains(err.Error(), lost) {
 		t.Errorf("%v, want that %s is missing", err, lost)
 	}
@@ -290,21 +254,12 @@ func TestRejects(t *testing.T) {
 	for i, name := range files {
 		dir := filepath.Join(filepath.Dir(name), fmt.Sprint("part=", i))
 		files[i] = filepath.Join(dir, "0.jsonl")
-		if err := errors.Join(os.Mkdir(dir, 0o777), os.Rename(name, files[i])); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.Mkdir(dir, 0o777), os.Rename(name, files[i])))
 	}
-	b, err := os.ReadFile(files[1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(files[1], append([]byte("{\"id\": 1, \"text\"\n"), b...), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(files[1]))(t)
+	must.Do(t, os.WriteFile(files[1], append([]byte("{\"id\": 1, \"text\"\n"), b...), 0o666))
 	bad := filepath.Join(t.TempDir(), "bad.jsonl") // a shard without any record
-	if err := os.WriteFile(bad, []byte("{\"id\": 2\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(bad, []byte("{\"id\": 2\n"), 0o666))
 	files = append(files, bad)
 	want := folder(t)
 	plan := func(most *int64) Options {
@@ -319,20 +274,12 @@ func TestRejects(t *testing.T) {
 		}
 		sameFolder(t, want, o.Job.Output)
 	}
-	o, err := Plan(t.Context(), plan(new(int64)), Local{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	j, err := New(o, Local{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(Plan(t.Context(), plan(new(int64)), Local{}))(t)
+	j := must.Get(New(o, Local{}))(t)
 	if err := j.Steps()[0].Run(t.Context(), 1, messages(nil), nil); err == nil || !strings.Contains(err.Error(), "MaxErrors: 0") {
 		t.Errorf("MaxErrors: 0: %v", err)
 	}
-	if err := o.Save(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, o.Save())
 	for range 2 { // failures of an earlier run do not count
 		failed := atOnce(t.Context(), j, 3)
 		told := slices.IndexFunc(failed, func(err error) bool { return err != nil && strings.Contains(err.Error(), "MaxErrors: 0") })
@@ -356,17 +303,7 @@ func TestKilled(t *testing.T) {
 	want, got := folder(t), folder(t)
 	o := Options{Command: "dedup", Job: dedup.Job{Output: got}, Patterns: split(t, 12)[:4], Work: t.TempDir() + "/work"}
 	one(t, o, want)
-	o, err := Plan(t.Context(), o, Local{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := o.Save(); err != nil {
-		t.Fatal(err)
-	}
-	j, err := Open(o.Work)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := opened(t, o)
 	sums := map[string]uint64{}
 	for n, s := range j.Steps() {
 		for w := range 2 {
@@ -391,11 +328,9 @@ func TestKilled(t *testing.T) {
 					t.Error("another number of workers runs a step")
 				}
 			}
-			if err := j.RunStep(t.Context(), s.Name, w, 2); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, j.RunStep(t.Context(), s.Name, w, 2))
 		}
-		for name, sum := range digests(t, o.Work) {
+		for name, sum := range digests(t, j.o.Work) {
 			if before, ok := sums[name]; ok && before != sum && !strings.HasPrefix(name, "messages") {
 				t.Errorf("step %s has changed %s", s.Name, name)
 			}
@@ -409,9 +344,7 @@ func TestKilled(t *testing.T) {
 	}
 	j.files = Local{}
 	for range 2 { // published outputs stay
-		if _, err := j.Finish(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(j.Finish(t.Context()))(t)
 		sameFolder(t, want, got)
 	}
 }
@@ -430,27 +363,12 @@ func (b beside) Done() <-chan struct{} {
 
 // TestCut truncates a working file at the boundary of two documents.
 func TestCut(t *testing.T) {
-	o, err := Plan(t.Context(), Options{Command: "dedup", Job: dedup.Job{Output: folder(t)}, Patterns: split(t, 6)[:2], Work: t.TempDir() + "/work"}, Local{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := o.Save(); err != nil {
-		t.Fatal(err)
-	}
-	j, err := Open(o.Work)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := opened(t, Options{Command: "dedup", Job: dedup.Job{Output: folder(t)}, Patterns: split(t, 6)[:2], Work: t.TempDir() + "/work"})
 	for _, step := range []string{"fingerprint", "count"} {
-		if err := j.RunStep(t.Context(), step, 0, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, j.RunStep(t.Context(), step, 0, 1))
 	}
-	name := filepath.Join(o.Work, "sets/00001")
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	name := filepath.Join(j.o.Work, "sets/00001")
+	b := must.Get(os.ReadFile(name))(t)
 	end := 0
 	for rest := b; ; {
 		n, size := binary.Uvarint(rest)
@@ -459,9 +377,7 @@ func TestCut(t *testing.T) {
 		}
 		end = len(b) - len(rest)
 	}
-	if err := os.WriteFile(name, b[:end], 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, b[:end], 0o666))
 	if err := j.RunStep(t.Context(), "route", 0, 1); err == nil || !strings.Contains(err.Error(), "as many documents") {
 		t.Errorf("%v", err)
 	}
@@ -494,25 +410,17 @@ func TestDurable(t *testing.T) {
 		if err == nil {
 			err = o.Save()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		check("plan", filepath.Dir(filepath.Dir(work)))
 		j, err := Open(work)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, s := range j.Steps() {
 			for w := range 2 {
-				if err := j.RunStep(t.Context(), s.Name, w, 2); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, j.RunStep(t.Context(), s.Name, w, 2))
 				check(s.Name, work)
 			}
 		}
-		if _, err := j.Finish(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(j.Finish(t.Context()))(t)
 		check("finish", filepath.Join(out, "../.."))
 	}
 }
@@ -569,10 +477,7 @@ func digests(t *testing.T, dir string) map[string]uint64 {
 	t.Helper()
 	all := map[string]uint64{}
 	for _, name := range filesBelow(t, dir) {
-		b, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(filepath.Join(dir, name)))(t)
 		all[name] = xxh3.Hash(b)
 	}
 	return all
@@ -588,9 +493,7 @@ func filesBelow(t *testing.T, dir string) (names []string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return names
 }
 
@@ -604,9 +507,7 @@ func sameFolder(t *testing.T, want, got string) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return names
 	}
 	if a, b := fmt.Sprint(names(want)), fmt.Sprint(names(got)); a != b {
@@ -638,9 +539,7 @@ func split(t *testing.T, n int) (names []string) {
 	lines := bytes.SplitAfter(corpora.Read(t, "../../examples/licenses.jsonl.gz"), []byte("\n"))
 	for i := range n {
 		part := filepath.Join(dir, fmt.Sprintf("part-%d.jsonl", i))
-		if err := os.WriteFile(part, bytes.Join(lines[i*len(lines)/n:(i+1)*len(lines)/n], nil), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(part, bytes.Join(lines[i*len(lines)/n:(i+1)*len(lines)/n], nil), 0o666))
 		names = append(names, part)
 	}
 	return names

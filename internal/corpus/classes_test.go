@@ -10,6 +10,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
 )
@@ -30,22 +31,13 @@ func TestSetClasses(t *testing.T) {
 			text := []string{"one two three four five", "One, two, three, four, five.", "six seven eight nine", "SIX seven eight nine", ""}[i%5]
 			id := fmt.Sprint("d", i)
 			l.AddID(id)
-			if err := x.Add(&engine.Doc{ID: id, Text: text}, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, x.Add(&engine.Doc{ID: id, Text: text}, nil))
 		}
-		if err := x.Finish(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, x.Finish())
 		x.Stop()
 		defer l.Close()
-		if err := l.Rank(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		all, err := l.setClasses(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Rank(t.Context()))
+		all := must.Get(l.setClasses(context.Background()))(t)
 		if all.N != c.classes || len(all.Items) != n/5*4 || !slices.Contains(all.Firsts(), 0) {
 			t.Errorf("%s: %d classes of %d documents, first ones %v", what, all.N, len(all.Items), all.Firsts())
 		}
@@ -73,26 +65,18 @@ func TestWithinCrowd(t *testing.T) {
 				of = collection.Group{Across: i / 2}
 			}
 			l.Groups.Of = append(l.Groups.Of, of)
-			if err := x.Add(&engine.Doc{Text: "one two three four five"}, l.Groups); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, x.Add(&engine.Doc{Text: "one two three four five"}, l.Groups))
 		}
-		if err := x.Finish(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, x.Finish())
 		var compared atomic.Int64
 		accept := func(a, b uint32) bool { compared.Add(1); return l.Groups.Accept(a, b) }
 		stars, err := l.Sets.Stars(t.Context(), 0.8, setjoin.Options{Accept: func(a, b int) bool { return accept(uint32(a), uint32(b)) }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		apart := l.Groups.Apart(selfjoin.Apart{
 			Involved: func(uint32) bool { return true }, Accept: accept, Group: func(n uint32) (uint64, bool) { return l.Groups.Number(n), true },
 		})
 		keeper, _, err := l.PrintStars(t.Context(), nil, 3, 0, &apart, selfjoin.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for i := range uint32(n) {
 			want := i &^ 1 // the first of its group
 			if across && i != 1 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestRank sorts IDs with common prefixes, IDs that are prefixes of others or end in zeros, and
@@ -34,13 +35,9 @@ func TestRank(t *testing.T) {
 				}
 			}
 			ids = append(ids, id)
-			if err := cmp.Or(l.AddID(id), x.Add(&engine.Doc{ID: id, Text: "one two three four"}, nil)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, cmp.Or(l.AddID(id), x.Add(&engine.Doc{ID: id, Text: "one two three four"}, nil)))
 		}
-		if err := cmp.Or(x.Finish(), l.Rank(t.Context())); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmp.Or(x.Finish(), l.Rank(t.Context())))
 		x.Stop()
 		want := make([]uint32, len(ids))
 		for i := range want {
@@ -59,8 +56,6 @@ func TestRank(t *testing.T) {
 		if !slices.Equal(l.byID, want) || l.Repeated != repeated {
 			t.Fatalf("run %d: %v, not %v; %d repeated, not %d", run, l.byID, want, l.Repeated, repeated)
 		}
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Close())
 	}
 }

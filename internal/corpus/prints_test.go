@@ -12,6 +12,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/collection"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
 )
@@ -80,13 +81,9 @@ func TestPrints(t *testing.T) {
 						}
 						d.Fingerprints = append(d.Fingerprints, more)
 					}
-					if err := x.Add(&d, nil); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, x.Add(&d, nil))
 				}
-				if err := x.Finish(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, x.Finish())
 				for _, k := range []int{0, 4, 9, 40 * words, 64 * words} {
 					comparePrints(t, c, docs, k)
 				}
@@ -230,13 +227,9 @@ func TestVerifiedStars(t *testing.T) {
 				}
 			}
 			groups.Of = append(groups.Of, collection.Group{Across: uint32(r.IntN(5))})
-			if err := x.Add(&d, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, x.Add(&d, nil))
 		}
-		if err := x.Finish(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, x.Finish())
 		x.Stop()
 		o := setjoin.Options{Known: int(seed%4) * 20, OnlyKnown: seed%8 > 5}
 		for i := range n {
@@ -261,12 +254,10 @@ func TestVerifiedStars(t *testing.T) {
 func starsWithin(t *testing.T, c *Corpus, k int, least float64, o setjoin.Options) setjoin.Assignment {
 	t.Helper()
 	var sets [][]uint64
-	if err := c.Each(func(set, _ []uint64) error {
+	must.Do(t, c.Each(func(set, _ []uint64) error {
 		sets = append(sets, slices.Clone(set))
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	out := setjoin.Assignment{Keeper: make([]uint32, len(sets)), Score: make([]float64, len(sets))}
 	var keepers []uint32
 	for pos, d := range o.Order {

@@ -11,6 +11,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/setjoin"
 )
 
@@ -123,13 +124,9 @@ func TestSearch(t *testing.T) {
 	})
 	defer x.Stop()
 	for i := range docs {
-		if err := x.Add(&docs[i], nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, x.Add(&docs[i], nil))
 	}
-	if err := x.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, x.Finish())
 	both := 0
 	for k, w := range want {
 		if got[k] != w {
@@ -226,9 +223,7 @@ func TestSearchWide(t *testing.T) {
 	defer x.Stop()
 	want := map[string]bool{}
 	for _, d := range docs {
-		if err := x.Add(&d, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, x.Add(&d, nil))
 		for _, node := range s.Nodes() {
 			if distance := base.DistanceWords(node.Doc.Fingerprints[0], d.Fingerprints[0]); distance <= 3*16 {
 				want[fmt.Sprint(node.Doc.ID, " ", d.ID, " ", distance)] = true

@@ -13,6 +13,8 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestNormalFormsAreFrozen fails if a release of x/text or Go uses the normal forms of another
@@ -296,10 +298,7 @@ func TestWalker(t *testing.T) {
 		{1, Spec{Fold: []string{"nfc"}}}, {2, Spec{Fold: []string{"width"}}}, {2, Spec{Fold: []string{"width", "accents"}}}, {2, Spec{Fold: []string{"accents"}}},
 		{5, Spec{Unit: Chars, Fields: []Field{{"a", 2}, {"b", 1}}}}, {3, Spec{MinWords: 6}},
 	} {
-		s, err := c.spec.Canonical()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(c.spec.Canonical())(t)
 		w := NewWalker(s, c.k, 0)
 		var before all
 		var beforeNaive map[string]bool
@@ -354,10 +353,7 @@ func TestMembers(t *testing.T) {
 // letters that have none. Voicing marks of Japanese are not removed.
 func TestFolding(t *testing.T) {
 	for _, form := range []string{"none", "nfc", "width", "v2"} {
-		s, err := Spec{Fold: []string{"accents", form}}.Canonical()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(Spec{Fold: []string{"accents", form}}.Canonical())(t)
 		fold := s.Normalizer()
 		for text, want := range map[string]string{
 			"Łódź łódź": "lodz lodz", "Øre øre Ǿ ǿ": "ore ore o o", "Đức đức": "duc duc", "Ðð Þórr þórr": "dd thorr thorr", "Straße STRAẞE": "strasse strasse",
@@ -394,10 +390,7 @@ func TestMasks(t *testing.T) {
 		{MaskDates, "[1st May 2024] [2 Feb]"}, {`err=\w+`, "a [err=x1] b[err=2]"}, {`x*`, "a [xx] b[x]"}, {`^b|c$`, "[b] bc [c]"},
 	} {
 		c.mask = strings.ReplaceAll(c.mask, `\\`, `\`)
-		all, err := compileMasks([]string{c.mask})
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must.Get(compileMasks([]string{c.mask}))(t)
 		text := strings.NewReplacer("[", "", "]", "").Replace(c.text)
 		want := regexp.MustCompile(`\[[^]]*\]`).ReplaceAllString(c.text, placeholder)
 		for range 2 {
@@ -415,10 +408,7 @@ func TestMasks(t *testing.T) {
 // FuzzMasks checks that masks terminate on any text, and match nothing in texts without digits.
 func FuzzMasks(f *testing.F) {
 	f.Add("Jan 31 10:20:30 2024-01-31T10:20:30Z 0x1f 1,2")
-	all, err := compileMasks([]string{MaskDates, MaskNumbers})
-	if err != nil {
-		f.Fatal(err)
-	}
+	all := must.Get(compileMasks([]string{MaskDates, MaskNumbers}))(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, m := range all {
 			masked := string(m.appendMasked(nil, []byte(text), placeholder, nil))

@@ -152,7 +152,7 @@ func TestOnlyTestsImportTestHelpers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	helpers := []string{module + "internal/exhaustive", module + "internal/golden", module + "internal/vfs/vfstest", module + "internal/corpora", module + "internal/rulejoin/ruletest", module + "internal/remotetest"}
+	helpers := []string{module + "internal/exhaustive", module + "internal/golden", module + "internal/vfs/vfstest", module + "internal/corpora", module + "internal/must", module + "internal/rulejoin/ruletest", module + "internal/remotetest"}
 	found := 0
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)

@@ -135,25 +135,3 @@ func TestUnknown(t *testing.T) {
 		t.Error("the empty set is similar to another")
 	}
 }
-
-func BenchmarkOf(b *testing.B) {
-	set, _ := pair(rand.New(rand.NewPCG(7, 8)), 230, 0, 0)
-	for b.Loop() {
-		Of(set)
-	}
-}
-
-func BenchmarkQuery(b *testing.B) {
-	set, _ := pair(rand.New(rand.NewPCG(7, 8)), 2300, 0, 0)
-	for b.Loop() {
-		NewQuery(set, 0.8)
-	}
-}
-
-func BenchmarkDiffer(b *testing.B) {
-	x, y := pair(rand.New(rand.NewPCG(7, 8)), 230, 230, 100)
-	q, s := NewQuery(x, 0.8), Of(y)
-	for b.Loop() {
-		q.Differ(&s)
-	}
-}

@@ -160,6 +160,10 @@ func Commit(ws ...*Writer) error {
 	var folders []string // distinct spellings of the folders
 	// An upload is more likely to fail than a rename, and comes first.
 	uploads, others := slices.DeleteFunc(slices.Clone(ws), (*Writer).local), slices.DeleteFunc(slices.Clone(ws), (*Writer).remote)
+	for left := uploads; len(left) > 0 && err == nil; { // those that appear at once
+		first := left[0].upload
+		left = slices.DeleteFunc(slices.Clone(left[1:]), func(w *Writer) bool { return place.Include(first, w.upload) })
+	}
 	for _, w := range append(uploads, others...) {
 		if err == nil {
 			if err = w.publish(); err == nil && w.named() && w.upload == nil && !slices.Contains(folders, folder(w.path)) {

@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -50,17 +51,12 @@ func TestCommit(t *testing.T) {
 		path := filepath.Join(dir, name)
 		os.WriteFile(path, []byte("old"), 0o640)
 		os.Chmod(path, 0o640) // independent of the umask
-		w, err := create(t, path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(create(t, path))(t)
 		io.WriteString(w, "hello\n")
 		if b, _ := os.ReadFile(path); string(b) != "old" {
 			t.Errorf("%s: %q before Commit", name, b)
 		}
-		if err := w.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Commit())
 		w.Abort()
 		b, _ := os.ReadFile(path)
 		if got, err := decode(b); err != nil || string(got) != "hello\n" {
@@ -89,15 +85,10 @@ func TestCommitIsDurable(t *testing.T) {
 	var ws []*Writer
 	dirs := []string{t.TempDir(), t.TempDir()}
 	for i := range 4 {
-		w, err := create(t, filepath.Join(dirs[i%2], fmt.Sprint(i)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(create(t, filepath.Join(dirs[i%2], fmt.Sprint(i))))(t)
 		ws = append(ws, w)
 	}
-	if err := Commit(ws...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Commit(ws...))
 	for _, dir := range dirs {
 		if synced[dir] != 1 {
 			t.Errorf("%s: synced %d times", dir, synced[dir])
@@ -128,20 +119,13 @@ func TestHidden(t *testing.T) {
 		}
 	}
 	for _, commit := range []bool{false, true} {
-		w, err := create(t, filepath.Join(dir, "a.jsonl"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(create(t, filepath.Join(dir, "a.jsonl")))(t)
 		io.WriteString(w, strings.Repeat("hello\n", 1<<17))
 		names()
-		if err := w.Finish(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Finish())
 		names(".simdb-*.tmp")
 		if commit {
-			if err := w.Commit(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.Commit())
 			names("a.jsonl")
 		}
 		w.Abort()
@@ -156,10 +140,7 @@ func TestHidden(t *testing.T) {
 
 func TestAbort(t *testing.T) {
 	dir := t.TempDir()
-	w, err := create(t, filepath.Join(dir, "a"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(create(t, filepath.Join(dir, "a")))(t)
 	io.WriteString(w, "x")
 	w.Abort()
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
@@ -198,23 +179,15 @@ func TestCommitLooksAgain(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a")
 	w, err := create(t, path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	db, err := engine.Create(path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, db.Close())
 	if err := w.Commit(); err == nil || !strings.Contains(err.Error(), "is a database") {
 		t.Errorf("a database in the place: %v", err)
 	}
 	w, err = create(t, filepath.Join(dir, "b"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w.guard.Uses(filepath.Join(path, "CATALOG"), "a catalog")
 	if err := os.Link(filepath.Join(path, "CATALOG"), filepath.Join(dir, "b")); err != nil {
 		t.Skip(err)
@@ -232,9 +205,7 @@ func TestClaim(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for _, name := range []string{"in.jsonl", "plain", "other"} {
-		if err := os.WriteFile(at(name), []byte("x"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(at(name), []byte("x"), 0o666))
 	}
 	for _, err := range []error{
 		os.Mkdir(at("folder"), 0o777), os.Link(at("in.jsonl"), at("hard")), os.Symlink("in.jsonl", at("soft")),
@@ -252,9 +223,7 @@ func TestClaim(t *testing.T) {
 	g := newGuard()
 	g.Uses(at("in.jsonl"), "an input file")
 	g.Uses(at("new.simdb"), "the database")
-	if err := g.Claim("-o", at("taken"), Lines); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.Claim("-o", at("taken"), Lines))
 	for path, want := range map[string]string{
 		"in.jsonl": "would overwrite an input file", "hard": "would overwrite an input file", "soft": "would overwrite an input file",
 		"folder/../in.jsonl": "would overwrite an input file", "here/in.jsonl": "would overwrite an input file",
@@ -306,24 +275,16 @@ func TestEndings(t *testing.T) {
 
 // A file that is already open is written at its current position, not from the beginning.
 func TestDescriptor(t *testing.T) {
-	f, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Create(filepath.Join(t.TempDir(), "log")))(t)
 	defer f.Close()
 	io.WriteString(f, "before\n")
 	path := fmt.Sprintf("/dev/fd/%d", f.Fd())
 	if _, err := os.Stat(path); err != nil {
 		t.Skip(err)
 	}
-	w, err := create(t, path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(create(t, path))(t)
 	io.WriteString(w, "rows\n")
-	if err := w.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Commit())
 	if b, err := os.ReadFile(f.Name()); err != nil || string(b) != "before\nrows\n" {
 		t.Errorf("%q, %v", b, err)
 	}
@@ -334,25 +295,13 @@ func TestDescriptor(t *testing.T) {
 func TestEndPart(t *testing.T) {
 	for _, ending := range []string{"", ".gz", ".zst"} {
 		path := filepath.Join(t.TempDir(), "out.txt"+ending)
-		w, err := create(t, path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(create(t, path))(t)
 		for _, part := range []string{"one ", "", "two "} {
-			if _, err := io.WriteString(w, part); err != nil {
-				t.Fatal(err)
-			}
-			if err := w.EndPart(); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(io.WriteString(w, part))(t)
+			must.Do(t, w.EndPart())
 		}
-		if err := w.Commit(); err != nil {
-			t.Fatal(err)
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Commit())
+		data := must.Get(os.ReadFile(path))(t)
 		begin := map[string]string{"": "no", ".gz": "\x1f\x8b\x08", ".zst": "\x28\xb5\x2f\xfd"}[ending]
 		second := max(0, strings.LastIndex(string(data), begin))
 		if parts := strings.Count(string(data), begin); ending != "" && parts != 2 {
@@ -375,13 +324,9 @@ func unpacked(t *testing.T, ending string, data []byte) string {
 	case ".zst":
 		r, err = zstd.NewReader(r)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	all, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return string(all)
 }
 
@@ -390,12 +335,8 @@ func unpacked(t *testing.T, ending string, data []byte) string {
 func TestStandardOutput(t *testing.T) {
 	dir := t.TempDir()
 	db, err := engine.Create(filepath.Join(dir, "x.simdb"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(db.Put(t.Context(), engine.Doc{ID: "a", Text: "b"}), db.Flush(t.Context()), db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, errors.Join(db.Put(t.Context(), engine.Doc{ID: "a", Text: "b"}), db.Flush(t.Context()), db.Close()))
 	in := filepath.Join(dir, "in.jsonl")
 	entries, err := os.ReadDir(db.Metrics().Path)
 	if err = errors.Join(err, os.WriteFile(in, []byte("x"), 0o666)); err != nil {
@@ -411,9 +352,7 @@ func TestStandardOutput(t *testing.T) {
 	defer func(stdout *os.File) { os.Stdout = stdout }(os.Stdout)
 	for path, want := range refused {
 		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o666)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		g := newGuard()
 		g.Uses(in, "an input file")
 		g.Uses(db.Metrics().Path, "the database")

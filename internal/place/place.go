@@ -54,6 +54,9 @@ type File interface {
 type Pieces interface {
 	io.ReaderAt
 	Size() int64
+	// During tells that a search reads the file until end is called. Once the contexts of all searches have
+	// ended, reads end, too.
+	During(ctx context.Context) (end func())
 }
 
 // Upload is a file of a Store that is being written. Nobody sees it before Publish.
@@ -66,6 +69,14 @@ type Upload interface {
 	// Drop removes the bytes that were sent. After Publish it has no effect. It may be called while another
 	// goroutine sends, before the process ends.
 	Drop()
+}
+
+// Joint is an Upload that can be published together with others.
+type Joint interface {
+	Upload
+	// Include lets Publish publish other, too, which was sent before: all of these files appear, or none does. It
+	// returns false if that is not possible. The Publish of other then has no effect.
+	Include(other Upload) bool
 }
 
 // ID is the Sys of the FileInfo of a Store.
@@ -187,20 +198,27 @@ func Writable(name string) error { return of(name).Writable(name) }
 // Create begins to write a remote file.
 func Create(ctx context.Context, name string) (Upload, error) { return of(name).Create(ctx, name) }
 
-// Put sends a file of the disk to a server, where it replaces a file of that name.
-func Put(ctx context.Context, name, local string) (err error) {
+// Include lets the Publish of an upload publish another one, too, see Joint.
+func Include(first, other Upload) bool { j, ok := first.(Joint); return ok && j.Include(other) }
+
+// Put sends the file of the disk that write writes to a server, where it replaces a file of that name. If that is
+// not allowed, Put does not call write.
+func Put(ctx context.Context, name, local string, write func() error) (err error) {
+	to, err := Create(ctx, name)
+	if err != nil {
+		return failed("write", name, err)
+	}
+	defer to.Drop()
+	if err := write(); err != nil {
+		return err
+	}
 	f, err := os.Open(local)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	to, err := Create(ctx, name)
 	if err == nil {
-		defer to.Drop()
 		err = to.Send(ctx, f, info.Size(), func() {})
 	}
 	if err == nil {

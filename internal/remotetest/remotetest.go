@@ -44,30 +44,34 @@ type Server struct {
 	Break     func(r *http.Request) (after int64)                          // bytes after which the connection breaks; negative: never
 	Before    func(w http.ResponseWriter, r *http.Request) (answered bool) // is called first
 
-	mu      sync.Mutex
-	files   map[string][]byte
-	changed map[string]time.Time
-	tags    map[string]string // ETags
-	uploads map[string]map[int][]byte
-	log     []string
-	sent    int64
+	mu       sync.Mutex
+	files    map[string][]byte
+	changed  map[string]time.Time
+	tags     map[string]string // ETags
+	uploads  map[string]map[int][]byte
+	log      []string
+	sent     int64
+	objects  map[string][]byte // of Git LFS
+	verified map[string]bool
+	signed   int // addresses for objects
+	commits  []string
 }
 
 // Start starts a server, sets the environment so that s3, gs and hf use it, and ends it with the
 // test.
 func Start(t testing.TB) *Server {
-	s := &Server{files: map[string][]byte{}, changed: map[string]time.Time{}, tags: map[string]string{}, uploads: map[string]map[int][]byte{}}
+	s := &Server{files: map[string][]byte{}, changed: map[string]time.Time{}, tags: map[string]string{}, uploads: map[string]map[int][]byte{}, objects: map[string][]byte{}, verified: map[string]bool{}}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
 	none := filepath.Join(t.TempDir(), "none")
-	for _, name := range []string{"AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL_S3", "CLOUDSDK_AUTH_ACCESS_TOKEN", "GOOGLE_OAUTH_ACCESS_TOKEN", "GOOGLE_APPLICATION_CREDENTIALS", "HF_TOKEN"} {
+	for _, name := range []string{"AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL_S3", "CLOUDSDK_AUTH_ACCESS_TOKEN", "GOOGLE_OAUTH_ACCESS_TOKEN", "GOOGLE_APPLICATION_CREDENTIALS", "HUGGING_FACE_HUB_TOKEN"} {
 		t.Setenv(name, "")
 	}
 	for name, value := range map[string]string{
 		"AWS_ENDPOINT_URL": s.URL, "AWS_REGION": Region, "AWS_ACCESS_KEY_ID": Key, "AWS_SECRET_ACCESS_KEY": Secret,
 		"AWS_CONFIG_FILE": none, "AWS_SHARED_CREDENTIALS_FILE": none, "AWS_EC2_METADATA_DISABLED": "true",
 		"STORAGE_EMULATOR_HOST": s.URL, "GS_ACCESS_KEY_ID": Key, "GS_SECRET_ACCESS_KEY": Secret,
-		"HF_ENDPOINT": s.URL, "HF_TOKEN_PATH": none,
+		"HF_ENDPOINT": s.URL, "HF_TOKEN": HubToken, "HF_TOKEN_PATH": none,
 	} {
 		t.Setenv(name, value)
 	}
@@ -118,6 +122,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.log = append(s.log, strings.TrimSpace(r.Method+" "+r.URL.RequestURI()+" "+r.Header.Get("Range")))
 	s.mu.Unlock()
+	r.Body = io.NopCloser(bytes.NewReader(body))
 	if s.Before != nil && s.Before(w, r) {
 		return
 	}
@@ -128,10 +133,14 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	name := r.URL.Path
 	switch {
+	case s.hub(w, r, body):
 	case strings.HasPrefix(name, "/api/"):
 		s.tree(w, r)
 	case strings.Contains(name, "/resolve/"): // the Hub redirects to another server
-		http.Redirect(w, r, strings.Replace(s.URL, "127.0.0.1", "localhost", 1)+"/cdn"+strings.Replace(name, "/resolve/main/", "/", 1), http.StatusFound)
+		repo, rest, _ := strings.Cut(r.URL.EscapedPath(), "/resolve/")
+		revision, path, _ := strings.Cut(rest, "/")
+		at := strings.Replace("@"+strings.ReplaceAll(revision, "%2F", "/"), "@main", "", 1)
+		http.Redirect(w, r, strings.Replace(s.URL, "127.0.0.1", "localhost", 1)+"/cdn"+repo+at+"/"+path, http.StatusFound)
 	case q.Get("list-type") == "2":
 		s.list(w, name, q)
 	case r.Method == http.MethodPost || q.Has("uploadId"):

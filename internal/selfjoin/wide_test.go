@@ -14,6 +14,7 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // columns returns the distinct fingerprints among some of w words.
@@ -148,9 +149,7 @@ func collectWide(t *testing.T, fps Columns, k, times int, o Options, marked []bo
 		return true
 	})
 	j.costWord *= float64(times)
-	if err := j.run(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, j.run())
 	return got
 }
 
@@ -236,9 +235,7 @@ func TestPassesFindPairsOnce(t *testing.T) {
 			if r < 0 {
 				continue
 			}
-			if err := j.pass(some, []int{0, 1, 2, 3}, step{at, r}, nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, j.pass(some, []int{0, 1, 2, 3}, step{at, r}, nil))
 			j.least[at] = r + 1
 		}
 		comparePairs(t, 31, got, within(all, 31))
@@ -294,9 +291,7 @@ func TestWideComponentsOfCrowd(t *testing.T) {
 		t.Errorf("%d and %d, which are connected, are a pair", i, j)
 		return false
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 func TestWideStops(t *testing.T) {
@@ -379,16 +374,11 @@ func TestImageHashes(t *testing.T) {
 // imageHashes returns 256-bit dHashes of pictures of emoji.
 func imageHashes(t *testing.T) Columns {
 	t.Helper()
-	text, err := os.ReadFile("testdata/dhash256.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/dhash256.txt"))(t)
 	var fps [][]uint64
 	for code := range strings.FieldsSeq(string(text)) {
 		fp := make([]uint64, 4)
-		if _, err := base.ParseWords(fp, code, base.Hex); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(base.ParseWords(fp, code, base.Hex))(t)
 		fps = append(fps, fp)
 	}
 	return columns(4, fps)

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestCounts checks that elements in two sets are shared, and that others are shared only if an
@@ -86,12 +88,8 @@ func TestCountsLater(t *testing.T) {
 // TestAddAfterJoin checks that no set can be added after a join.
 func TestAddAfterJoin(t *testing.T) {
 	s := NewSets(SetsOptions{})
-	if err := s.Add([]uint64{1, 2, 3}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Stars(t.Context(), 0.5, Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Add([]uint64{1, 2, 3}))
+	must.Get(s.Stars(t.Context(), 0.5, Options{}))(t)
 	if s.Add([]uint64{1}) == nil {
 		t.Error("a set was added after a join")
 	}

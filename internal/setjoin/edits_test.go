@@ -10,6 +10,7 @@ import (
 
 	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/textsim"
 )
 
@@ -121,17 +122,13 @@ func TestEditsAgainstBruteForce(t *testing.T) {
 		o := Options{Workers: 1 + r.IntN(3), window: 1 + r.IntN(40), Memory: 1 << (10 + r.IntN(8)), least: 1}
 		o.Judge = func() Judge { return judge }
 		stars, err := s.Stars(t.Context(), at, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		found := map[[2]int]float64{}
 		err = s.Pairs(t.Context(), at, o, func(a, b int, score float64) bool {
 			found[[2]int{a, b}] = score
 			return true
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var keepers []int
 		for b := range texts {
 			want, high := b, 1.0

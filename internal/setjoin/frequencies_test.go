@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestFrequencies compares counts with those of a map, in memory and with a file.
@@ -26,9 +28,7 @@ func TestFrequencies(t *testing.T) {
 			for e := range set {
 				elements, want[e] = append(elements, e), want[e]+1
 			}
-			if err := f.Add(elements); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.Add(elements))
 		}
 		last, n := uint64(0), 0
 		err := f.Each(func(e uint64, sets int64) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/simdb/simdb/internal/corpora"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/selfjoin"
 )
 
@@ -22,9 +23,7 @@ func crowdSets(t *testing.T, name string, n int) *Sets {
 			set = append(set, xxh3.HashString(words[k]+" "+words[k+1]+" "+words[k+2]))
 		}
 		slices.Sort(set)
-		if err := s.Add(slices.Compact(set)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Add(slices.Compact(set)))
 	}
 	return s
 }
@@ -36,20 +35,12 @@ func TestWithoutCentre(t *testing.T) {
 		var all [2]int
 		for i, n := range []int{1000, 4000} {
 			s := crowdSets(t, name, n)
-			j, err := newJoin(t.Context(), s, 0.8, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			j := must.Get(newJoin(t.Context(), s, 0.8, Options{}))(t)
 			x := &stars{join: j, out: Assignment{Keeper: slices.Repeat([]uint32{none}, n), Score: make([]float64, n)}}
-			if _, err := x.block(0); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(x.block(0))(t)
 			p, reader := prefixer{counts: s.counts, t: j.t}, s.Reader()
 			for n := range n {
-				set, err := reader.Append(nil, n)
-				if err != nil {
-					t.Fatal(err)
-				}
+				set := must.Get(reader.Append(nil, n))(t)
 				f, _ := p.of(set, nil)
 				found, _ := j.finder.candidates(&j.index, &f, j.t, true)
 				all[i] += f.visited + len(found)
@@ -82,12 +73,8 @@ func TestSkewed(t *testing.T) {
 	var visited [2]int
 	for i, crowd := range []int{0, n + 1} { // with the latter, no crowds form
 		j, err := newJoin(t.Context(), add(t, sets, SetsOptions{}), 0.6, Options{Workers: 1, crowd: crowd})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := j.s.newStars(j).block(0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		must.Get(j.s.newStars(j).block(0))(t)
 		visited[i] = j.finder.visited + j.workers[0].finder.visited
 	}
 	t.Log(visited)
@@ -101,14 +88,9 @@ func TestSkewed(t *testing.T) {
 func TestTwins(t *testing.T) {
 	const n = 30_000
 	s := crowdSets(t, "blocks", n)
-	j, err := newJoin(t.Context(), s, 0.8, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must.Get(newJoin(t.Context(), s, 0.8, Options{}))(t)
 	forest := selfjoin.NewForest(n)
-	if err := j.connect(forest); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, j.connect(forest))
 	if kinds := 1 << 12; slices.Max(forest.Labels()) > 0 || len(j.index.sets) > kinds+mostWindow {
 		t.Errorf("%d sets are compared with others", len(j.index.sets))
 	}

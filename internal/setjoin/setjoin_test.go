@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/selfjoin"
 )
@@ -204,9 +205,7 @@ func add(t *testing.T, sets [][]uint64, o SetsOptions) *Sets {
 	t.Helper()
 	s := NewSets(o)
 	for _, set := range sets {
-		if err := s.Add(set); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Add(set))
 	}
 	return s
 }
@@ -262,9 +261,7 @@ func TestJoinsAgainstBruteForce(t *testing.T) {
 			slices.SortStableFunc(order[o.Known:], func(a, b uint32) int { return len(sets[b]) - len(sets[a]) })
 		}
 		got, err := s.Stars(context.Background(), at, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		want := brute(sets, like, order, at, o.Known, o.Same != nil, o.OnlyKnown, o.Accept)
 		if !slices.Equal(got.Keeper, want.Keeper) || !slices.Equal(got.Score, want.Score) {
 			t.Fatalf("run %d, t %v, %d sets: stars differ", run, at, len(sets))
@@ -274,9 +271,7 @@ func TestJoinsAgainstBruteForce(t *testing.T) {
 			pairs = append(pairs, fmt.Sprint(a, b, score))
 			return true
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var all []string
 		for k, b := range order {
 			for _, a := range order[:k] {
@@ -301,9 +296,7 @@ func checkComponents(t *testing.T, s *Sets, sets [][]uint64, like func(a, b []ui
 	t.Helper()
 	o.Order = some
 	got, want := selfjoin.NewForest(len(sets)), selfjoin.NewForest(len(sets))
-	if err := s.Components(context.Background(), at, o, got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Components(context.Background(), at, o, got))
 	for k, b := range some {
 		for _, a := range some[:k] {
 			if like(sets[b], sets[a]) >= at && (o.Accept == nil || o.Accept(int(a), int(b))) {
@@ -370,9 +363,7 @@ func TestComponentsOfCrowd(t *testing.T) {
 	var compared atomic.Int64
 	o := Options{Accept: func(int, int) bool { compared.Add(1); return true }}
 	forest := selfjoin.NewForest(len(sets))
-	if err := s.Components(context.Background(), 0.8, o, forest); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Components(context.Background(), 0.8, o, forest))
 	if n := compared.Load(); n > int64(2*len(sets)) || slices.Max(forest.Labels()) > 0 {
 		t.Errorf("%d matches were found", n)
 	}
@@ -401,14 +392,9 @@ func TestPartsOfCrowd(t *testing.T) {
 		sets = append(sets, slices.Compact(set))
 	}
 	s := add(t, sets, SetsOptions{Counters: 1 << 20})
-	j, err := newJoin(t.Context(), s, 0.85, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must.Get(newJoin(t.Context(), s, 0.85, Options{}))(t)
 	forest := selfjoin.NewForest(n)
-	if err := j.connect(forest); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, j.connect(forest))
 	for i := range n {
 		if forest.Root(uint32(i)) != uint32(i%2) {
 			t.Fatalf("%d is a part of %d", i, forest.Root(uint32(i)))
@@ -454,28 +440,18 @@ func TestCrowds(t *testing.T) {
 			}
 		}
 		slices.Sort(set)
-		if err := s.Add(set); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Add(set))
 	}
-	j, err := newJoin(context.Background(), s, 0.8, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must.Get(newJoin(context.Background(), s, 0.8, Options{}))(t)
 	x := &stars{join: j, out: Assignment{Keeper: make([]uint32, n), Score: make([]float64, n)}}
 	for i := range n {
 		x.out.Keeper[i] = none
 	}
-	if _, err := x.block(0); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(x.block(0))(t)
 	p := prefixer{counts: s.counts, t: j.t}
 	visited, compared := 0, 0
 	for i := range n {
-		set, err := s.Reader().Append(nil, i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		set := must.Get(s.Reader().Append(nil, i))(t)
 		f, _ := p.of(set, nil)
 		visited += len(j.index.candidates(nil, &f, j.t))
 		found, _ := j.finder.candidates(&j.index, &f, j.t, true)
@@ -507,9 +483,7 @@ func TestCrowded(t *testing.T) {
 				t.Errorf("it tells of %d entries", each)
 			}
 		}, Progress: func(n, _ int) { done = n }}
-		if _, err := add(t, sets, SetsOptions{}).Stars(t.Context(), 0.8, o); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(add(t, sets, SetsOptions{}).Stars(t.Context(), 0.8, o))(t)
 		if want := min(shared, 1); told != want || at >= len(sets)-100 {
 			t.Errorf("%d elements are shared: told %d times, after %d of %d", shared, told, at, done)
 		}
@@ -532,18 +506,11 @@ func TestNodesOfTemplate(t *testing.T) {
 			set = append(set, WordElement(word, 1))
 		}
 		slices.Sort(set)
-		if err := s.Add(set); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Add(set))
 	}
-	j, err := newJoin(context.Background(), s, 0.9, Options{Judge: func() Judge { return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must.Get(newJoin(context.Background(), s, 0.9, Options{Judge: func() Judge { return nil }}))(t)
 	x := &stars{join: j, out: Assignment{Keeper: slices.Repeat([]uint32{none}, n), Score: make([]float64, n)}}
-	if _, err := x.block(0); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(x.block(0))(t)
 	if entries := len(j.index.sets); entries != n || j.index.nodes > n {
 		t.Errorf("%d entries have %d nodes", entries, j.index.nodes)
 	}
@@ -565,21 +532,16 @@ func TestFamilies(t *testing.T) {
 			set[r.IntN(len(set))] = r.Uint64()
 		}
 		slices.Sort(set)
-		if err := s.Add(set); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Add(set))
 	}
 	compared := int64(0)
 	var mu sync.Mutex
-	got, err := s.Stars(context.Background(), 0.8, Options{Accept: func(a, b int) bool {
+	got := must.Get(s.Stars(context.Background(), 0.8, Options{Accept: func(a, b int) bool {
 		mu.Lock()
 		defer mu.Unlock()
 		compared++
 		return true
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	for i, k := range got.Keeper {
 		if k != 0 {
 			t.Fatalf("set %d has keeper %d", i, k)
@@ -605,27 +567,17 @@ func TestTemplates(t *testing.T) {
 			set = append(set, r.Uint64())
 		}
 		slices.Sort(set)
-		if err := s.Add(set); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Add(set))
 	}
-	j, err := newJoin(context.Background(), s, 0.8, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must.Get(newJoin(context.Background(), s, 0.8, Options{}))(t)
 	x := &stars{join: j, out: Assignment{Keeper: make([]uint32, s.Len()), Score: make([]float64, s.Len())}}
 	for i := range x.out.Keeper {
 		x.out.Keeper[i] = none
 	}
-	if _, err := x.block(0); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(x.block(0))(t)
 	candidates := 0
 	for i := range s.Len() {
-		set, err := s.Reader().Append(nil, i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		set := must.Get(s.Reader().Append(nil, i))(t)
 		p := prefixer{counts: s.counts, t: j.t}
 		f, _ := p.of(set, nil)
 		candidates += len(j.index.candidates(nil, &f, j.t))
@@ -724,10 +676,7 @@ func testScores(t *testing.T, r *rand.Rand, kind Kind) {
 	for i := range partner {
 		partner[i] = uint32(r.IntN(len(sets)))
 	}
-	got, err := s.Scores(context.Background(), partner)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(s.Scores(context.Background(), partner))(t)
 	for i, p := range partner {
 		want := like(sets[i], sets[p])
 		if int(p) == i {
@@ -747,9 +696,7 @@ func TestSpillFreesMemory(t *testing.T) {
 		set[i] = uint64(i)
 	}
 	for range 40 {
-		if err := s.Add(set); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Add(set))
 	}
 	kept := 0
 	for _, c := range s.chunks[:cap(s.chunks)] {
@@ -829,14 +776,9 @@ func TestFirstOfEqual(t *testing.T) {
 	for _, window := range []int{1, 100} {
 		s := NewSets(SetsOptions{})
 		for _, set := range sets {
-			if err := s.Add(set); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Add(set))
 		}
-		a, err := s.Stars(t.Context(), 0.3, Options{window: window})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(s.Stars(t.Context(), 0.3, Options{window: window}))(t)
 		if n := len(sets) - 1; a.Keeper[1] != 1 || a.Keeper[n] != 0 || a.Score[n] != 1.0/3 {
 			t.Errorf("windows of %d: the keeper is %d, with %v", window, a.Keeper[n], a.Score[n])
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/minhash"
 )
@@ -30,9 +31,7 @@ func addSketches(t *testing.T, all []minhash.Sketch, size int, at float64) (*Set
 	t.Helper()
 	s, n := NewSets(SetsOptions{Measure: Measure{Kind: Sketches, N: size}}), new(atomic.Int64)
 	for _, sketch := range all {
-		if err := s.Add(AppendSketch(nil, sketch)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Add(AppendSketch(nil, sketch)))
 	}
 	return s, Options{Workers: 1, Judge: func() Judge { return sketchJudge{all, size, at, n} }}, n
 }
@@ -224,16 +223,12 @@ func TestCrowdOfSketches(t *testing.T) {
 	}
 	const at = 0.7
 	s, o, n := addSketches(t, all, len(base), at)
-	if _, err := s.Stars(t.Context(), at, o); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Stars(t.Context(), at, o))(t)
 	if n.Load() > 4*int64(len(all)) {
 		t.Errorf("star clusters of %d sketches took %d comparisons", len(all), n.Load())
 	}
 	n.Store(0)
-	if err := s.Components(t.Context(), at, o, selfjoin.NewForest(len(all))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Components(t.Context(), at, o, selfjoin.NewForest(len(all))))
 	if n.Load() > 40*int64(len(all)) {
 		t.Errorf("components of %d sketches took %d comparisons", len(all), n.Load())
 	}

@@ -27,6 +27,7 @@ func (r *Reader) lookup(id []byte, hash uint64) (doc uint32, found bool, err err
 		if doc, err = r.t.DocAt(lo); err != nil {
 			break
 		}
+		r.announceEntry(doc)
 		r.t.Names.Load(doc, r.t.Pages)
 		name, err := r.t.Names.Get(doc)
 		if err != nil {

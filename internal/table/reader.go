@@ -259,6 +259,11 @@ func (r *Reader) Unnamed(doc uint32, d *Document) (err error) {
 
 func (r *Reader) unnamed(doc uint32, d *Document) (err error) {
 	d.ID, d.Sketch = d.ID[:0], d.Sketch[:0]
+	if r.IsServed() {
+		if err := r.announce([]uint32{doc}, PartText); err != nil {
+			return err
+		}
+	}
 	if err := r.entry(doc, d); err != nil {
 		return err
 	}
@@ -308,7 +313,9 @@ func (r *Reader) entry(doc uint32, d *Document) error {
 	if err != nil {
 		return err
 	}
-	r.t.Times.Fetch(rank)
+	if r.t.Times.Fetch(rank); r.t.Pages.IsRemote() {
+		keyrun.FetchAll(rank, &r.t.Times.Dir, &r.t.Seqs.Dir)
+	}
 	r.t.Seqs.Fetch(rank)
 	t, err := r.t.TimeAt(rank)
 	if err != nil {

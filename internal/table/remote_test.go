@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/table/internal/format"
+	"github.com/simdb/simdb/internal/vfs"
 )
 
 var errServer = errors.New("the server is away")
@@ -383,6 +385,16 @@ func TestServedVictims(t *testing.T) {
 	}
 	if _, err := OpenReaderAt(iotestReader{}, 5000, "test.sst"); !errors.Is(err, io.ErrNoProgress) {
 		t.Error(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for size := int64(1) << 30; size > 0; size <<= 1 { // a server may claim any size
+		if _, err := OpenReaderAt(iotestReader{}, size, "test.sst"); err == nil || !strings.Contains(err.Error(), "test.sst: ") {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > uint64(max(vfs.Memory(), 1<<32)/4) {
+		t.Errorf("%d bytes of memory for tables that cannot be read", after.TotalAlloc-before.TotalAlloc)
 	}
 }
 

@@ -73,6 +73,17 @@ func (r *Reader) EachUnnamed(docs []uint32, texts *Texts, fn func(i int, d *Docu
 	}
 	var d Document
 	for i := range docs {
+		if i%Together == 0 && texts != nil && r.IsServed() {
+			some := slices.Clone(docs[i:min(i+Together, len(docs))])
+			for j := range some {
+				if order != nil {
+					some[j] = docs[order[i+j]]
+				}
+			}
+			if err := r.announce(some, PartText); err != nil {
+				return err
+			}
+		}
 		if order != nil {
 			i = order[i]
 		}
@@ -128,6 +139,9 @@ func (r *Reader) eachInTextOrder(ctx context.Context, most uint32, fn func(doc u
 // does. It needs 8 bytes of memory per document.
 func (r *Reader) SortInTextOrder(docs []uint32) (err error) {
 	defer r.t.Unguard(format.Guard(), &err)
+	if err := r.announce(docs, 0); err != nil {
+		return err
+	}
 	order := make([]uint64, len(docs))
 	for i, doc := range docs {
 		if order[i], err = r.textKey(doc); err != nil {
@@ -146,6 +160,9 @@ func (r *Reader) SortInTextOrder(docs []uint32) (err error) {
 // It needs 16 bytes of memory per document.
 func (r *Reader) TextOrder(docs []uint32) (order []int, err error) {
 	defer r.t.Unguard(format.Guard(), &err)
+	if err := r.announce(docs, 0); err != nil {
+		return nil, err
+	}
 	keys := make([]uint64, len(docs))
 	for i, doc := range docs {
 		if keys[i], err = r.textKey(doc); err != nil {

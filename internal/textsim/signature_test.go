@@ -115,10 +115,3 @@ func TestSignaturesRuleOut(t *testing.T) {
 		t.Errorf("of a million, %d may be similar by edits, %d by words", edit, cosine)
 	}
 }
-
-func BenchmarkSign(b *testing.B) {
-	s, text := NewSigner(features.Spec{}), []byte("The quick brown fox jumps over the lazy dog again")
-	for b.Loop() {
-		s.Sign(text)
-	}
-}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Disk is the operating system's file system.
@@ -238,6 +239,23 @@ func takeLock(f *os.File) (io.Closer, error) {
 	return nil, err
 }
 
+// LockOpen locks an open file, and waits while another open file has the lock. unlock ends the lock, as
+// the end of the process does. On a file system without locks it does nothing.
+func LockOpen(f *os.File) (unlock func() error, err error) {
+	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
+		held, err := lockFile(f)
+		switch {
+		case errors.Is(err, ErrNoLocks):
+			return func() error { return nil }, nil
+		case err != nil:
+			return nil, err
+		case !held:
+			return func() error { return unlockFile(f) }, nil
+		}
+		time.Sleep(wait)
+	}
+}
+
 type diskLock struct {
 	mu sync.Mutex
 	f  *os.File // nil once released
@@ -286,7 +304,7 @@ func (f *diskFile) Close() error { return f.f.Close() }
 
 func (f *diskFile) Sync() error { return syncFile(f.f) }
 
-func (f *diskFile) Truncate(size int64) error { return f.f.Truncate(size) }
+func (f *diskFile) Truncate(size int64) error { return truncate(f.f, size) }
 
 func (f *diskFile) Size() (int64, error) {
 	st, err := f.f.Stat()

@@ -3,21 +3,21 @@
 package vfs
 
 import (
+	"errors"
 	"io"
 	"os"
 )
 
 // mapFile reads the file instead of mapping it.
 func mapFile(f *os.File, size int) ([]byte, func() error, error) {
-	data := make([]byte, size)
-	if _, err := io.ReadFull(io.NewSectionReader(f, 0, int64(size)), data); err != nil {
+	data, release, err := reserve(size)
+	if err != nil {
 		return nil, nil, err
 	}
-	return data, func() error { return nil }, nil
-}
-
-func reserve(size int) ([]byte, func() error, error) {
-	return make([]byte, size), func() error { return nil }, nil
+	if _, err := io.ReadFull(io.NewSectionReader(f, 0, int64(size)), data); err != nil {
+		return nil, nil, errors.Join(err, release())
+	}
+	return data, release, nil
 }
 
 // syncsDirs is false: these systems have no call for it, and write names through.

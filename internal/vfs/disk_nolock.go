@@ -27,6 +27,11 @@ func lockFile(f *os.File) (held bool, err error) {
 	return held, nil
 }
 
+func reserve(size int) ([]byte, func() error, error) {
+	data, err := allocate(size)
+	return data, func() error { return nil }, err
+}
+
 func unlockFile(f *os.File) error {
 	name, err := filepath.Abs(f.Name())
 	if err != nil {

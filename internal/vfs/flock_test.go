@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -26,9 +27,64 @@ func TestNoLocks(t *testing.T) {
 			t.Errorf("%v: %v", errno, err)
 		}
 	}
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for errno, none := range map[unix.Errno]bool{unix.ENOLCK: true, unix.EIO: false} {
+		flock = func(int, int) error { return errno }
+		if unlock, err := LockOpen(f); none != (err == nil) || none && unlock() != nil {
+			t.Errorf("an open file: %v: %v", errno, err)
+		}
+	}
 	flock = func(int, int) error { return unix.EWOULDBLOCK }
 	if _, err := Disk.Lock(name); !errors.Is(err, ErrLocked) || errors.Is(err, ErrNoLocks) {
 		t.Errorf("held: %v", err)
+	}
+}
+
+// TestLockOpen locks a file that is open twice.
+func TestLockOpen(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x")
+	var files [2]*os.File
+	for i := range files {
+		f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		files[i] = f
+	}
+	unlock, err := LockOpen(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func(call func(int, int) error) { flock = call }(flock)
+	refused := make(chan struct{})
+	var once sync.Once
+	flock = func(f, how int) error {
+		err := unix.Flock(f, how)
+		if err != nil {
+			once.Do(func() { close(refused) })
+		}
+		return err
+	}
+	second := make(chan error)
+	go func() {
+		unlock, err := LockOpen(files[1])
+		if err == nil {
+			err = unlock()
+		}
+		second <- err
+	}()
+	select {
+	case <-refused:
+	case err := <-second:
+		t.Fatal("it does not wait:", err)
+	}
+	if err := errors.Join(unlock(), <-second); err != nil {
+		t.Error(err)
 	}
 }
 

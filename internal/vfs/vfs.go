@@ -121,7 +121,8 @@ func SyncFile(fs FS, name string) error {
 func Map(f *os.File) (data []byte, unmap func() error, err error) { return (&diskFile{f: f}).Mmap() }
 
 // Reserve returns size zero bytes, and a function that releases them and may be called more than once.
-// They use memory only where they are written, except on systems without Mmap.
+// They use memory only where they are written, except on systems without Mmap. A size that no memory can have
+// is an error.
 func Reserve(size int64) (data []byte, release func() error, err error) {
 	if size < 0 || size != int64(int(size)) {
 		return nil, nil, errTooLarge
@@ -134,6 +135,16 @@ func Reserve(size int64) (data []byte, release func() error, err error) {
 		return nil, nil, err
 	}
 	return data, sync.OnceValue(free), nil
+}
+
+// allocate returns size zero bytes, or an error if they exceed the address space.
+func allocate(size int) (data []byte, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errTooLarge
+		}
+	}()
+	return make([]byte, size), nil
 }
 
 // Info describes a file.

@@ -1,6 +1,7 @@
 """Tests of rules that are learned, and of the questions in a notebook and at a prompt."""
 
 import builtins
+import json
 import sys
 import types
 
@@ -37,6 +38,21 @@ def test_learn():
         simdb.learn(TABLE, [])
 
 
+def test_files_of_labels(tmp_path):
+    """A file of labels or of decisions is learned from like a list."""
+    path = tmp_path / "labels.jsonl"
+    path.write_text("".join(json.dumps({"a": str(a), "b": str(b), "same": same}) + "\n" for a, b, same in LABELS))
+    assert simdb.learn(TABLE, path) == simdb.learn(TABLE, str(path)) == simdb.learn(TABLE, LABELS)
+    path.write_text("".join(json.dumps({"a": str(a), "b": str(b), "decision": "drop" if same else "allow"}) + "\n" for a, b, same in LABELS))
+    assert simdb.learn(TABLE, path).rule == simdb.learn(TABLE, LABELS).rule
+    path.write_text('{"a": "1"}\n')
+    with pytest.raises(simdb.SimdbError, match=r"labels.jsonl:1: "):
+        simdb.learn(TABLE, path)
+    path.write_text("")
+    with pytest.raises(simdb.InvalidError, match="no labels"):
+        simdb.learn(TABLE, path)
+
+
 def answers(monkeypatch, said):
     """Lets said(number of the question) answer at the prompt. Returns the questions."""
     asked = []
@@ -62,6 +78,30 @@ def test_prompt(monkeypatch, capsys):
 
     answers(monkeypatch, at_end)
     assert simdb.learn(TABLE).labels == [] and "no rule" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("while_asking", [False, True])
+def test_ctrl_c_at_the_prompt(monkeypatch, capsys, while_asking):
+    """Ctrl-C loses no answer, whether at the prompt or while the next pair is looked for."""
+    real = simdb._learn.call
+
+    def call(request, *args, **keywords):
+        if request["op"] == "ask" and len(request["labels"]) == 2:
+            raise KeyboardInterrupt
+        return real(request, *args, **keywords)
+
+    def said(n):
+        if n == 3:
+            raise KeyboardInterrupt
+        return "yn"[n - 1]
+
+    if while_asking:
+        monkeypatch.setattr(simdb._learn, "call", call)
+    asked = answers(monkeypatch, said)
+    interview = simdb.learn(TABLE)
+    assert [same for _, _, same in interview.labels] == [True, False] and interview.asked == 2 and interview.pair is None
+    assert len(asked) == (2 if while_asking else 3) and "\n2 labels, " in capsys.readouterr().out
+    assert interview.rule == simdb.learn(TABLE, interview.labels).rule
 
 
 def test_prompt_of_hostile_texts(monkeypatch, capsys):

@@ -1,7 +1,9 @@
 """Tests of results: what other packages do with them as they are, and hashes of pictures."""
 
+import copy
 import io
 import json
+import pickle
 import random
 
 import pytest
@@ -61,6 +63,32 @@ def test_tables_convert_themselves():
 
 def wide_words(r):
     return [r.getrandbits(64) for _ in range(4)]
+
+
+def test_warnings():
+    """Rows that cannot be compared are named, with their numbers."""
+    rows = [{"text": "one two <b>"}, {"text": ["a", {"x": 1}]}, {"text": "one two <b>"}, {"fingerprint": "<i>"}]
+    result = simdb.dedup(rows, fold="accents")
+    assert result.kept == [0, 1, 3] and [w.split(": ")[0] for w in result.audit.warnings[:2]] == ["<table>:2", "<table>:4"]
+    assert any("2 lines with an unusable" in w for w in result.audit.warnings) and 'fold="accents" changes nothing in <table>' in repr(result)
+    assert "<p>&lt;table&gt;:2: " in result._repr_html_() and "<i>" not in result._repr_html_()
+    assert simdb.dedup(rows[:1]).audit.warnings == simdb.dedup(TABLE).audit.warnings == []
+
+
+def test_copies(monkeypatch):
+    """What cannot be copied or sent to another process says what can."""
+    result = simdb.dedup(["one two three", "four", "one two three"])
+    assert pickle.loads(pickle.dumps(result.mask)) == copy.deepcopy(result.mask) == result.mask
+    monkeypatch.setattr("simdb._notebook._prompt", lambda interview: None)
+    interview = simdb.learn([f"the text number {i} of some words" for i in range(8)])
+    for what, rest in ((result, r"to_pylist\(\)"), (result.audit, "to_arrow"), (result.audit["row"], "to_pandas"), (interview, "interview.labels")):
+        for way in (pickle.dumps, copy.deepcopy):
+            with pytest.raises(TypeError, match="cannot be copied or pickled: .*" + rest):
+                way(what)
+    for what in (result.audit, interview):
+        with pytest.raises(TypeError, match="cannot be copied or pickled"):
+            copy.copy(what)
+    assert interview.pair
 
 
 def test_forms_of_wide_fingerprints(tmp_path):

@@ -176,7 +176,7 @@ def test_rows_of_files_are_numbered_through(tmp_path):
 def test_wrong_kinds(tmp_path):
     for wrong, said in (
         ({"train": FakeDataset(TABLE), "test": FakeDataset(TABLE)}, r'splits train, test: .*dataset\[.train.\]'),
-        (5, "not int"), (b"text", "not bytes"), ([1, 2], "row 0 is neither a text nor a dictionary, but int"), (None, "not NoneType"),
+        (5, "not int"), (b"text", "not bytes"), ([1.5, 2], "row 0 is neither a text, a fingerprint nor a dictionary, but float"), (None, "not NoneType"),
         (np.zeros((2, 2)), "shape"), (["a", b"b"], "row 1 .* but bytes"),
     ):
         with pytest.raises(TypeError, match=said):
@@ -221,6 +221,37 @@ def test_names_of_arguments(tmp_path):
     assert simdb.__version__ == simdb.version()
     with pytest.raises(AttributeError, match="no attribute 'dedupe'"):
         simdb.dedupe
+
+
+HASHES = [0x9F3C5A0011223344, 0x9F3C5A0011223345, 0xFFFF5A0011223344, 0x9F3C5A00112233FF]
+
+
+@pytest.mark.parametrize("kind", ["int", "hex", "0x", "wide", "series", "polars", "arrow", "numpy", "generator"])
+def test_lists_of_fingerprints(kind):
+    """Fingerprints without a name are compared as such: numbers always, hexadecimal digits with near=."""
+    digits = [f"{h:016x}" for h in HASHES]
+    forms = {
+        "int": lambda: HASHES, "hex": lambda: digits, "0x": lambda: ["0x" + d for d in digits], "wide": lambda: [d + "0" * 48 for d in digits],
+        "series": lambda: pytest.importorskip("pandas").Series(digits), "polars": lambda: pytest.importorskip("polars").Series(digits),
+        "arrow": lambda: pa.array(digits), "numpy": lambda: np.array(digits), "generator": lambda: iter(digits),
+    }
+    assert simdb.dedup(forms[kind](), near=1).kept == [0, 2, 3]
+    if kind == "hex":
+        assert simdb.decontaminate(digits, {"fingerprint": digits[1:2]}, near=1).kept == [2, 3]
+        assert len(simdb.dedup(digits).kept) == 4  # texts of one word
+        assert simdb.dedup([*digits, digits[0]], "text", near=0).kept == [0, 1, 2, 3]
+
+
+def test_texts_in_place_of_paths(tmp_path):
+    """A text where a path is expected says how texts are given."""
+    texts = ["one two three four five", "six seven eight nine ten"]
+    for call in (lambda: simdb.dedup(texts[0]), lambda: simdb.decontaminate(texts, texts[:1]), lambda: simdb.dedup(texts, against=texts[0])):
+        with pytest.raises(TypeError, match="'text'"):
+            call()
+    assert simdb.decontaminate(texts, {"text": texts[:1]}).kept == [1]
+    path = tmp_path / "a name of many words.jsonl"
+    path.write_text('{"text": "one two three four five"}\n')
+    assert simdb.decontaminate(texts, str(path)).kept == [1] and simdb.dedup(str(path)).kept == simdb.dedup(str(tmp_path / "a name of many *.jsonl")).kept == [0]
 
 
 # What a random case gives the command, and how Python gives the same.

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/records"
 )
 
@@ -23,18 +24,14 @@ func makeFiles(t *testing.T, files ...string) {
 	t.Chdir(t.TempDir())
 	for i := 0; i < len(files); i += 2 {
 		name, content := files[i], files[i+1]
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o777))
 		var err error
 		if to, link := strings.CutPrefix(content, "-> "); link {
 			err = os.Symlink(to, name)
 		} else {
 			err = os.WriteFile(name, []byte(content), 0o666)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 }
 
@@ -53,10 +50,7 @@ func missing() string {
 // read returns the records of a list as "id=text" or "! issue".
 func read(t *testing.T, tree *Tree, opt records.Options) (got []string) {
 	t.Helper()
-	src, err := tree.Open(opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(tree.Open(opt))(t)
 	defer src.Close()
 	for rec, err := range src.Records(context.Background()) {
 		switch is, ok := errors.AsType[*records.Issue](err); {
@@ -143,21 +137,15 @@ func TestRecords(t *testing.T) {
 		"d/1.txt", "one\ntwo\n", "d/2.txt", "", "d/3.txt", "\xef\xbb\xbfbom", "d/4.bin", "a\x00b", "d/5.txt", late,
 		"d/6.gz", z.String(), "d/7.gz", z.String()[:z.Len()-9], "d/8.txt", "caf\xe9",
 	)
-	if err := os.Truncate("d/1.txt", 7); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Truncate("d/1.txt", 7))
 	big, err := os.Create("d/9.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for range records.MaxRecord>>20 + 1 {
 		big.Write(bytes.Repeat([]byte("x"), 1<<20))
 	}
 	big.Close()
 	tree, err := List([]string{"d"}, ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := []string{
 		"d/1.txt=one\ntwo", "d/2.txt=", "d/3.txt=bom", "d/5.txt=" + late, "d/6.gz=packed",
 		"! d/7.gz: the gzip data end too early, is the file truncated? (unexpected EOF)", "d/8.txt=caf\ufffd",
@@ -187,18 +175,10 @@ func TestRecords(t *testing.T) {
 // The size of a Source is the sum of the sizes of its files, and all bytes are read.
 func TestProgress(t *testing.T) {
 	makeFiles(t, "d/a", strings.Repeat("a", 100_000), "d/b", "bb")
-	tree, err := List([]string{"d"}, ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	src, err := tree.Open(records.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Get(List([]string{"d"}, ListOptions{}))(t)
+	src := must.Get(tree.Open(records.Options{}))(t)
 	for _, err := range src.Records(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	if done, size := src.Progress(); done != 100_002 || size != done {
 		t.Error(done, size)
@@ -215,18 +195,10 @@ func TestProgress(t *testing.T) {
 // A file is listed once, even if several paths lead to it. Its other names in a folder are counted.
 func TestSameFile(t *testing.T) {
 	makeFiles(t, "d/a.txt", "one", "d/b.txt", "two", "link", "-> d")
-	if err := os.Link("d/a.txt", "d/c.txt"); err != nil {
-		t.Fatal(err)
-	}
-	whole, err := filepath.Abs("d")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Link("d/a.txt", "d/c.txt"))
+	whole := must.Get(filepath.Abs("d"))(t)
 	for _, args := range [][]string{{"d", "link"}, {"d", "d/../d", whole}, {"link", "d"}, {"d/a.txt", "d/c.txt", "d"}} {
-		tree, err := List(args, ListOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := must.Get(List(args, ListOptions{}))(t)
 		if got := read(t, tree, records.Options{}); len(got) != 2 || !strings.HasSuffix(got[0], "/a.txt=one") || !strings.HasSuffix(got[1], "/b.txt=two") {
 			t.Errorf("%q: %q", args, got)
 		}
@@ -242,17 +214,9 @@ func TestLeft(t *testing.T) {
 	const mail = "From: a\nDate: Thu, 1 Jan 2026 00:00:00 +0000\n\ntext"
 	makeFiles(t, "d/a.txt", "one", "d/b.eml", mail, "d/link", "-> a.txt", "d/.x/y", "z", "d/.git/z", "z", "d/c.log", "z", "d/"+IgnoreFile, "*.log", "d/nul", "\x00")
 	when := time.Date(2026, 5, 4, 3, 2, 1, 7000, time.UTC)
-	if err := os.Chtimes("d/a.txt", when, when); err != nil {
-		t.Fatal(err)
-	}
-	tree, err := List([]string{"d"}, ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	src, err := tree.Open(records.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes("d/a.txt", when, when))
+	tree := must.Get(List([]string{"d"}, ListOptions{}))(t)
+	src := must.Get(tree.Open(records.Options{}))(t)
 	for rec, err := range src.Records(t.Context()) {
 		want := `{"path":"d/a.txt","size":3,"mtime":"2026-05-04T03:02:01.000007Z"}`
 		if err == nil && rec.Doc.ID == "d/b.eml" {
@@ -280,23 +244,15 @@ func TestLeft(t *testing.T) {
 func TestOddPath(t *testing.T) {
 	const path = "d/caf\xe9.txt"
 	t.Chdir(t.TempDir())
-	if err := os.Mkdir("d", 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir("d", 0o777))
 	if err := os.WriteFile(path, []byte("words"), 0o666); err != nil {
 		t.Skip("such a file cannot be made here:", err)
 	}
 	if found, err := filepath.Glob("d/*"); err != nil || len(found) != 1 || found[0] != path {
 		t.Skip("such a name is not kept here")
 	}
-	tree, err := List([]string{"d"}, ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	src, err := tree.Open(records.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Get(List([]string{"d"}, ListOptions{}))(t)
+	src := must.Get(tree.Open(records.Options{}))(t)
 	for rec, err := range src.Records(context.Background()) {
 		if err != nil || rec.Doc.ID != `d/caf\xe9.txt` || rec.File != rec.Doc.ID || string(rec.Raw) != path || records.PathOf(rec.Doc.ID) != path {
 			t.Errorf("%+v, %v", rec, err)
@@ -313,10 +269,7 @@ func TestPagesAndMails(t *testing.T) {
 		"d/6.htm", "\xff\xfe<\x00p\x00>\x006\x00", "m/cur/1:2,S", mail+"seen", "m/new/2", "\n"+mail+"new", "m/tmp/3", mail+"tmp", "m/index", "x", "m/.Sent/cur/4", mail+"sent",
 		"m/.Sent/new/.x", "hidden", "m/.Sent/tmp/5", "x", "m/other/6", "x",
 	)
-	tree, err := List([]string{"d", "m"}, ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Get(List([]string{"d", "m"}, ListOptions{}))(t)
 	want := []string{
 		"d/1.html=one", "d/2=two", "d/3.eml=three", "d/4=four", "d/5.txt=<p>five", "d/6.htm=6", "m/.Sent/cur/4=sent", "m/cur/1:2,S=seen", "m/new/2=new",
 	}
@@ -327,10 +280,7 @@ func TestPagesAndMails(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	for name, want := range map[string]string{"d/1.html": "", "d/2": "an HTML page, one document", "d/4": "a mail, one document"} {
-		src, err := records.Open(name, records.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := must.Get(records.Open(name, records.Options{}))(t)
 		if info := src.Info(); info.Format != Files || info.Notice != want {
 			t.Errorf("%s: %+v", name, info)
 		}

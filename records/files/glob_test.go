@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestGlobDeep has a chain of folders in which several "**" match in very many ways. Each folder is
@@ -14,9 +16,7 @@ import (
 func TestGlobDeep(t *testing.T) {
 	t.Chdir(t.TempDir())
 	deep := strings.Repeat("a/", 60)
-	if err := errors.Join(os.MkdirAll(deep, 0o755), os.WriteFile(deep+"x.txt", nil, 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.MkdirAll(deep, 0o755), os.WriteFile(deep+"x.txt", nil, 0o644)))
 	for p, most := range map[string]int{
 		"**/x.txt": 61, "**/**/**/**/**/**/**/x.txt": 61, "a/**/**/**/**/**/a/**/**/**/**/x.txt": 60,
 		strings.Repeat("**/a/", 50) + "x.txt": 61, strings.Repeat("{**,a}/", 10) + "**/x.txt": 61, "**/" + strings.Repeat("{?,*}*", 12) + ".txt": 61,
@@ -40,9 +40,7 @@ func TestGlobDeep(t *testing.T) {
 func TestExpand(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"a/b/c.txt", "a/c.txt", "a/d.md", "b/.h/c.txt", "c.txt", "e[1].txt", "ü.txt"} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, nil, 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, nil, 0o644)))
 	}
 	if err := os.Symlink("a", "link"); err != nil {
 		t.Log(err)

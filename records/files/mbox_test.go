@@ -15,6 +15,7 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/ianaindex"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/records"
 )
 
@@ -32,9 +33,7 @@ func readCopied(t *testing.T, name, content string, opt records.Options) (got, c
 	var all []string
 	var out bytes.Buffer
 	to, err := src.Info().Format.NewCopier(&out, records.CopyOptions{Like: src})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for rec, e := range src.Records(context.Background()) {
 		switch is, ok := errors.AsType[*records.Issue](e); {
 		case ok:
@@ -48,9 +47,7 @@ func readCopied(t *testing.T, name, content string, opt records.Options) (got, c
 			err = e
 		default:
 			all = append(all, fmt.Sprintf("%d %s=%s", rec.Pos, rec.Doc.ID, rec.Doc.Text))
-			if err := to.Copy(src, rec.Raw); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, to.Copy(src, rec.Raw))
 		}
 	}
 	return strings.Join(all, "|"), out.String(), errors.Join(err, to.Close())
@@ -112,14 +109,9 @@ func TestMessages(t *testing.T) {
 func TestCopyOfMails(t *testing.T) {
 	for _, end := range []string{"", "\n", "\n\n", "\r\n", "\r\n\r\n"} {
 		var out bytes.Buffer
-		c, err := Mbox.NewCopier(&out, records.CopyOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(Mbox.NewCopier(&out, records.CopyOptions{}))(t)
 		for _, raw := range []string{from + "Message-ID: <a>\n\none" + end, from + "Message-ID: <b>\n\ntwo\n"} {
-			if err := c.Copy(nil, []byte(raw)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.Copy(nil, []byte(raw)))
 		}
 		if got, _, err := readCopied(t, "a", out.String(), records.Options{}); got != "1 a=one|2 b=two" || err != nil {
 			t.Errorf("%q: %q, %v", end, got, err)
@@ -200,9 +192,7 @@ func TestMessageTexts(t *testing.T) {
 
 func TestMessageFields(t *testing.T) {
 	src, err := records.New("a", io.NopCloser(strings.NewReader(from+"Received: x\nSubject: =?iso-8859-1?q?caf=E9?= \"x\"\nMessage-ID: <a>\nFrom: Alice <a@x>\n\ntext\n")), -1, records.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer src.Close()
 	for rec, err := range src.Records(context.Background()) {
 		if err != nil || string(rec.Doc.Fields) != `{"From":"Alice \u003ca@x\u003e","Subject":"café \"x\""}` {

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/text/encoding/htmlindex"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/records"
 )
 
@@ -87,14 +88,8 @@ func TestPageCharsets(t *testing.T) {
 		{"text/html", "", "gb18030", "gb18030"},
 		{"text/html; charset=cp932", "", "shift_jis", records.UTF8},
 	} {
-		e, err := htmlindex.Get(c.charset)
-		if err != nil {
-			t.Fatal(err)
-		}
-		page, err := e.NewEncoder().Bytes([]byte(c.head + "<p>日本</p>"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(htmlindex.Get(c.charset))(t)
+		page := must.Get(e.NewEncoder().Bytes([]byte(c.head + "<p>日本</p>")))(t)
 		if got, bad, guessed := pageText(page, c.contentType, records.Options{Encoding: c.encoding}); got != "日本" || bad || guessed {
 			t.Errorf("%s %q: %q, %v, %v", c.contentType, c.head, got, bad, guessed)
 		}

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/imagehash"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/records"
 )
 
@@ -54,10 +55,7 @@ func jpegOf(m image.Image) string {
 // issue".
 func readPictures(t *testing.T, tree *Tree, opt records.Options) (got []string) {
 	t.Helper()
-	src, err := tree.Open(opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(tree.Open(opt))(t)
 	end := opt.After
 	for rec, err := range src.Records(t.Context()) {
 		if end++; rec != nil && rec.End != end {
@@ -97,29 +95,17 @@ func TestPictures(t *testing.T) {
 		"d/fake.gif", "no picture", "d/notes.txt", "x", "d/README", "x", "d/list.TXT", "x", "d/.hidden.png", a, "d/sub/c.png", a,
 		"d/gone.png", a, "d/sub/noending", b, "named", b, "other.txt", "text")
 	for _, kind := range imagehash.Kinds() {
-		tree, err := List([]string{"d", "named", "other.txt"}, ListOptions{Images: &kind})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := must.Get(List([]string{"d", "named", "other.txt"}, ListOptions{Images: &kind}))(t)
 		size := tree.Size()
 		os.Rename("d/gone.png", "gone")
 		of := func(name string) string {
-			f, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := imagehash.Hash(bytes.NewReader(f), kind, imagehash.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(os.ReadFile(name))(t)
+			p := must.Get(imagehash.Hash(bytes.NewReader(f), kind, imagehash.Options{}))(t)
 			quality := ""
 			if kind == imagehash.PDQ {
 				quality = fmt.Sprintf(`"quality":%d,`, p.Quality)
 			}
-			info, err := os.Stat(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			info := must.Get(os.Stat(name))(t)
 			own := strings.TrimSuffix(string(entry{path: name, info: info}.fields(nil)), "}")
 			return fmt.Sprintf(`%s %x %s,%s"width":%d,"height":%d,"format":"%s"}`, name, p.Hashes[0], own, quality, p.Width, p.Height, p.Format)
 		}
@@ -145,14 +131,9 @@ func TestPictures(t *testing.T) {
 			}
 		}
 		os.Rename("gone", "d/gone.png")
-		src, err := tree.Open(records.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := must.Get(tree.Open(records.Options{}))(t)
 		for _, err := range src.Records(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 		}
 		if done, all := src.Progress(); done != size || all != size {
 			t.Errorf("%d of %d bytes read, there are %d", done, all, size)
@@ -170,10 +151,7 @@ func TestPictures(t *testing.T) {
 func TestPictureMemory(t *testing.T) {
 	small, large := pngOf(scene(1, 40, 30)), pngOf(scene(2, 400, 300))
 	makeFiles(t, "1.png", small, "2.png", large, "3.png", small, "4.png", large)
-	tree, err := List([]string{"."}, ListOptions{Images: new(imagehash.DHash)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Get(List([]string{"."}, ListOptions{Images: new(imagehash.DHash)}))(t)
 	whole := readPictures(t, tree, records.Options{})
 	const enough = 400*300*20 + 100<<10
 	if got := readPictures(t, tree, records.Options{Workers: 4, Memory: enough}); !slices.Equal(got, whole) {
@@ -195,13 +173,9 @@ func TestPicturesEnd(t *testing.T) {
 	}
 	makeFiles(t, all...)
 	tree, err := List([]string{"."}, ListOptions{Images: new(imagehash.PHash)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	src, err := tree.Open(records.Options{Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	n := 0
 	for range src.Records(t.Context()) {
 		if n++; n == 3 {

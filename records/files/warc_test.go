@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/records"
 )
 
@@ -78,10 +79,7 @@ func TestWARCMembers(t *testing.T) {
 		io.WriteString(w, one("conversion", uri, "text"))
 		w.Close()
 	}
-	src, err := records.New("a.warc.gz", io.NopCloser(&z), -1, records.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(records.New("a.warc.gz", io.NopCloser(&z), -1, records.Options{}))(t)
 	n := 0
 	for rec, err := range src.Records(context.Background()) {
 		if err != nil || string(rec.Doc.Fields) != `{"WARC-Type":"conversion","WARC-Date":"2026-01-02T03:04:05Z"}` {

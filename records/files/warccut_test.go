@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/records"
 )
 
@@ -26,10 +27,7 @@ func TestCutText(t *testing.T) {
 			"Content-Length: 9\nWARC-Block-Digest: md5:76fa755d3363c2f0a12c10fe6364a3bf\n"},
 	} {
 		in := begin + c.head + "\r\n" + text + recordEnd
-		src, err := records.New("a.wet", io.NopCloser(strings.NewReader(in)), -1, records.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := must.Get(records.New("a.wet", io.NopCloser(strings.NewReader(in)), -1, records.Options{}))(t)
 		if err := records.CanCut(src); err != nil {
 			t.Error(err)
 		}
@@ -57,14 +55,9 @@ func (p *parts) EndPart() error {
 // Each record is a separate part of a compressed output.
 func TestCopyParts(t *testing.T) {
 	var out parts
-	c, err := WARC.NewCopier(&out, records.CopyOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(WARC.NewCopier(&out, records.CopyOptions{}))(t)
 	for _, raw := range []string{"a", "b"} {
-		if err := c.Copy(nil, []byte(raw)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Copy(nil, []byte(raw)))
 	}
 	if err := c.Close(); err != nil || out.String() != "a|b|" {
 		t.Errorf("%q, %v", out.String(), err)

@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/records"
 )
 
@@ -36,9 +37,7 @@ func packed(t testing.TB, encoding, body string) string {
 		w, _ = zstd.NewWriter(&out)
 	}
 	io.WriteString(w, body)
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	return out.String()
 }
 
@@ -67,10 +66,7 @@ func response(head, body string) string {
 func readPage(t *testing.T, content string, opt records.Options) (texts, skipped string) {
 	t.Helper()
 	opt.Tally = &records.Tally{}
-	src, err := records.New("a.warc", io.NopCloser(strings.NewReader(content)), -1, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(records.New("a.warc", io.NopCloser(strings.NewReader(content)), -1, opt))(t)
 	defer src.Close()
 	for rec, err := range src.Records(context.Background()) {
 		if is, ok := errors.AsType[*records.Issue](err); ok {

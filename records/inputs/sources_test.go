@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestChangedInput changes an input between the two passes, without changing its size.
@@ -13,16 +15,11 @@ func TestChangedInput(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "in.txt")
 	write := func(name, content string, at time.Time) {
 		t.Helper()
-		if err := errors.Join(os.WriteFile(name, []byte(content), 0o600), os.Chtimes(name, at, at)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.WriteFile(name, []byte(content), 0o600), os.Chtimes(name, at, at)))
 	}
 	then := time.Now().Add(-time.Hour)
 	write(path, "one\n", then)
-	st, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(os.Stat(path))(t)
 	r := &Sources{Files: []string{"a copy of ours", path}, Names: []string{"-", "in.txt"}, AsRead: []os.FileInfo{nil, st}}
 	if err := r.Unchanged(); err != nil {
 		t.Error(err)
@@ -36,9 +33,7 @@ func TestChangedInput(t *testing.T) {
 		t.Errorf("of another size: %v", err)
 	}
 	write(path+".new", "two\n", then)
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(path+".new", path))
 	if err := r.Unchanged(); !errors.Is(err, ErrChanged) {
 		t.Errorf("another file: %v", err)
 	}

@@ -183,19 +183,22 @@ func newTable(names []string, cut func([]string, []byte) []string, opt records.O
 	return t, nil
 }
 
-// shortHex matches hexadecimal numbers that are too short to be detected as fingerprints.
-var shortHex = regexp.MustCompile(`^(0[xX])?[0-9A-Fa-f]{6,15}$`)
+// hexCell matches hexadecimal numbers. With fewer than 16 digits they are not detected as fingerprints.
+var hexCell = regexp.MustCompile(`^(?:0[xX])?([0-9A-Fa-f]{6,256})$`)
 
 // orRead advises on a first line without usable names: it may be a comment, or have a fingerprint.
 func orRead(names []string, opt records.Options) string {
-	at := slices.IndexFunc(names, func(name string) bool { return shortHex.MatchString(name) && strings.ContainsAny(name, "0123456789") })
+	at := slices.IndexFunc(names, func(name string) bool { return hexCell.MatchString(name) && strings.ContainsAny(name, "0123456789") })
 	first := strings.Join(names[:min(2, len(names))], "") // the first name may be empty: the column of row names
 	switch {
 	case opt.Comment == 0 && first != "" && strings.IndexByte("#%;", first[0]) >= 0:
 		return fmt.Sprintf(", %s leaves out lines that begin with it", option.Set("Comment", first[0]))
 	case at >= 0 && opt.FingerprintField == "" && opt.Fingerprints == base.Auto:
-		return fmt.Sprintf(" (with %s, if column %d has fingerprints)",
-			option.All(option.Set("FingerprintField", strconv.Itoa(at+1)), option.Set("Fingerprints", base.Hex)), at+1)
+		with := []string{option.Set("FingerprintField", strconv.Itoa(at+1))}
+		if len(hexCell.FindStringSubmatch(names[at])[1]) < 16 {
+			with = append(with, option.Set("Fingerprints", base.Hex))
+		}
+		return fmt.Sprintf(" (with %s, if column %d has fingerprints)", option.All(with...), at+1)
 	}
 	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/records"
 )
 
@@ -53,12 +54,8 @@ func TestCutText(t *testing.T) {
 				row, want = strings.Replace(row, "%s", "w", 1), strings.Replace(want, "%s", "w", 1)
 			}
 			src, err := records.New(c.name, io.NopCloser(strings.NewReader(c.head+row)), -1, records.Options{TextField: c.field, MakeID: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := records.CanCut(src); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
+			must.Do(t, records.CanCut(src))
 			n := 0
 			for rec, err := range src.Records(context.Background()) {
 				if err != nil {
@@ -112,9 +109,7 @@ func TestCutWithinLines(t *testing.T) {
 			if err == nil {
 				err = records.CanCut(src)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			for rec, err := range src.Records(context.Background()) {
 				if err != nil || rec.Doc.Text != text.String() {
 					t.Fatalf("%q: %v, %q", in, err, rec.Doc.Text)
@@ -146,10 +141,7 @@ func TestCutOdd(t *testing.T) {
 		if strings.HasPrefix(c.in, "id;") {
 			opt.Delimiter = ';'
 		}
-		src, err := records.New(c.name, io.NopCloser(strings.NewReader(c.in)), -1, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := must.Get(records.New(c.name, io.NopCloser(strings.NewReader(c.in)), -1, opt))(t)
 		for rec, err := range src.Records(context.Background()) {
 			if err != nil || rec.Doc.Text != c.text {
 				t.Fatalf("%q: %v", c.in, err)
@@ -167,9 +159,7 @@ func TestCutOdd(t *testing.T) {
 func TestCanCut(t *testing.T) {
 	for _, opt := range []records.Options{{TextField: "a,b"}, {SetField: "set"}, {Fields: []string{"a"}}} {
 		src, err := records.New("in.jsonl", io.NopCloser(strings.NewReader(`{"a":"x","b":"y","set":[]}`)), -1, opt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if records.CanCut(src) == nil {
 			t.Errorf("%+v can be cut", opt)
 		}

@@ -6,22 +6,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/records"
 )
 
 // The examples in docs/formats.md are recognised as the formats in their headings, and each of
 // their lines is a valid record.
 func TestDocumentedFormats(t *testing.T) {
-	page, err := os.ReadFile("../../docs/formats.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../docs/formats.md"))(t)
 	seen := map[records.Format]bool{}
 	for _, m := range regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$").FindAllStringSubmatch(string(page), -1) {
 		want, err := records.ParseFormat(m[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		seen[want] = true
 		opt := records.Options{}
 		if want == Hashes {

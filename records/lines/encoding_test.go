@@ -9,6 +9,7 @@ import (
 	"testing/iotest"
 	"unicode/utf16"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/records"
 )
 
@@ -66,9 +67,7 @@ func TestEncodedFiles(t *testing.T) {
 		var out bytes.Buffer
 		var got []string
 		to, err := src.Info().Format.NewCopier(&out, records.CopyOptions{Like: src})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for rec, err := range src.Records(context.Background()) {
 			if err != nil {
 				t.Fatal(c.shape, err)

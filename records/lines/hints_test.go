@@ -32,6 +32,8 @@ func TestHelpfulRefusals(t *testing.T) {
 		{"a.csv", "# made on 3 March\nid,text\n1,x\n", records.Options{MakeID: true}, `one with fingerprints, NoHeader reads the first line as data, Comment: '#' leaves out lines that begin with it`},
 		{"a.tsv", "%x\nid\ttext\n1\tx\n", records.Options{MakeID: true}, `Comment: '%'`},
 		{"a.tsv", "some words\t0a1b2c3d4\nothers\t1a1b2c3d5\n", records.Options{MakeID: true}, `NoHeader reads the first line as data (with FingerprintField: "2", Fingerprints: hex, if column 2 has fingerprints)`},
+		{"a.csv", "f8f8f0cee0f4a84f06370a22038f63f0,100,a.jpg\n", records.Options{MakeID: true}, `NoHeader reads the first line as data (with FingerprintField: "1", if column 1 has fingerprints)`},
+		{"a.csv", "0x0f8f8f0cee0f4a84,100\n", records.Options{MakeID: true}, `(with FingerprintField: "1", if column 1 has fingerprints)`},
 		{"a.jsonl", `{"uid":1,"data":{"text":"x"}}`, records.Options{MakeID: true}, `did you mean "data.text"?`},
 		{"a.jsonl", `{"uid":1,"a":{"b":{"c":[{"d":{"content":"x"}}]}}}`, records.Options{MakeID: true}, `did you mean "a.b.c[].d.content"?`},
 		{"a.json", `{"id":[1,2],"text":["x","y"]}`, records.Options{}, "a list for each column: in pandas"},

@@ -19,6 +19,7 @@ import (
 
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/records"
 )
 
@@ -191,10 +192,7 @@ func gz(s string) string {
 }
 
 func zst(t testing.TB, s string) string {
-	e, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(zstd.NewWriter(nil))(t)
 	return string(e.EncodeAll([]byte(s), nil))
 }
 
@@ -276,10 +274,7 @@ func (filling) Read(p []byte) (int, error) {
 func TestHugeLine(t *testing.T) {
 	for _, size := range []int64{records.MaxRecord, 300 << 20} {
 		r := endless("{\"id\":1,\"text\":\"x\"}\n{\"id\":2,\"text\":\"", size, "\"}\n{\"id\":3,\"text\":\"y\"}")
-		f, err := newFile("a.jsonl", io.NopCloser(r), -1, records.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(newFile("a.jsonl", io.NopCloser(r), -1, records.Options{}))(t)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		var got []string
@@ -310,15 +305,10 @@ func TestHugeLine(t *testing.T) {
 
 func TestLargestLine(t *testing.T) {
 	const n = 40 << 20
-	f, err := newFile("a.txt", io.NopCloser(endless("x\n", n, "\ny\n")), -1, records.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(newFile("a.txt", io.NopCloser(endless("x\n", n, "\ny\n")), -1, records.Options{}))(t)
 	var sizes []int
 	for r, err := range f.Records(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		sizes = append(sizes, len(r.Doc.Text))
 	}
 	if fmt.Sprint(sizes) != fmt.Sprint([]int{1, n, 1}) {
@@ -341,9 +331,7 @@ func TestPipeIsLive(t *testing.T) {
 	f := <-ready
 	n := 0
 	for r, err := range f.Records(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if n++; n < 4 {
 			go fmt.Fprintf(pw, "after %s\n", r.Doc.Text)
 		} else {
@@ -357,10 +345,7 @@ func TestPipeIsLive(t *testing.T) {
 
 func TestCancel(t *testing.T) {
 	content, _ := manyLines(5000)
-	f, err := newFile("a.jsonl", io.NopCloser(strings.NewReader(content)), -1, records.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(newFile("a.jsonl", io.NopCloser(strings.NewReader(content)), -1, records.Options{}))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var last error
@@ -381,10 +366,7 @@ func TestRawIsVerbatim(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
 		content := randomCSV(r)
-		f, err := newFile("a.csv", io.NopCloser(strings.NewReader(content)), -1, records.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(newFile("a.csv", io.NopCloser(strings.NewReader(content)), -1, records.Options{}))(t)
 		var raw []byte
 		var got [][]string
 		for rec, err := range f.Records(context.Background()) {
@@ -397,10 +379,7 @@ func TestRawIsVerbatim(t *testing.T) {
 		if s := string(f.info.Columns) + string(raw); s != content {
 			t.Fatalf("raw %q of %q", s, content)
 		}
-		want, err := csv.NewReader(strings.NewReader(content)).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(csv.NewReader(strings.NewReader(content)).ReadAll())(t)
 		if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want[1:]) {
 			t.Fatalf("%q\ngot  %q\nwant %q", content, got, want[1:])
 		}
@@ -451,14 +430,9 @@ func BenchmarkJSONL(b *testing.B) {
 	}
 	b.SetBytes(int64(sb.Len()))
 	for b.Loop() {
-		f, err := newFile("a.jsonl", io.NopCloser(strings.NewReader(sb.String())), -1, records.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		f := must.Get(newFile("a.jsonl", io.NopCloser(strings.NewReader(sb.String())), -1, records.Options{}))(b)
 		for _, err := range f.Records(b.Context()) {
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, err)
 		}
 	}
 }
@@ -471,15 +445,10 @@ func BenchmarkFingerprints(b *testing.B) {
 	}
 	b.SetBytes(int64(sb.Len()))
 	for b.Loop() {
-		f, err := newFile("fps.tsv", io.NopCloser(strings.NewReader(sb.String())), -1, records.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		f := must.Get(newFile("fps.tsv", io.NopCloser(strings.NewReader(sb.String())), -1, records.Options{}))(b)
 		n := 0
 		for _, err := range f.Records(b.Context()) {
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, err)
 			n++
 		}
 		if n != 200000 {

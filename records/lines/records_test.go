@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/records"
 )
 
@@ -71,29 +72,17 @@ func TestRecords(t *testing.T) {
 // checkMapCopy copies all records of a map and reads the copy.
 func checkMapCopy(t *testing.T, content string, opt records.Options) {
 	t.Helper()
-	src, err := newFile("a.json", io.NopCloser(strings.NewReader(content)), int64(len(content)), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := must.Get(newFile("a.json", io.NopCloser(strings.NewReader(content)), int64(len(content)), opt))(t)
 	defer src.Close()
 	var b bytes.Buffer
-	w, err := newCopier(&b, records.CopyOptions{Like: src})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(newCopier(&b, records.CopyOptions{Like: src}))(t)
 	n := 0
 	for rec, err := range src.Records(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Copy(src, rec.Raw); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		must.Do(t, w.Copy(src, rec.Raw))
 		n++
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	opt.Records = "."
 	if got, _, err := read(t, "b.json", b.String(), opt); err != nil || len(got) != n || src.CanExtend(nil) == nil || src.CanCut() == nil {
 		t.Errorf("%s copied is %s: %q, %v", content, b.String(), got, err)

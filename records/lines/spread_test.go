@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/records"
 )
 
@@ -82,22 +83,16 @@ func TestSpreadCuts(t *testing.T) {
 			t.Fatalf("%q: %q, %v", content, want, err)
 		}
 		src, err := records.New("a.json", io.NopCloser(iotest.OneByteReader(strings.NewReader(content))), -1, records.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var out bytes.Buffer
 		to, err := src.Info().Format.NewCopier(&out, records.CopyOptions{Like: src})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		n := 0
 		for rec, err := range src.Records(context.Background()) {
 			if err != nil || string(rec.Raw) != values[n] {
 				t.Fatalf("%q: %q, %v", content, rec.Raw, err)
 			}
-			if err := to.Copy(src, rec.Raw); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, to.Copy(src, rec.Raw))
 			n++
 		}
 		if err := to.Close(); err != nil || n != len(values) {
@@ -122,9 +117,7 @@ func TestSpreadTooLarge(t *testing.T) {
 	huge := `{"id":"h","text":"` + strings.Repeat(`x\"`, records.MaxRecord/3+1) + `"}`
 	content := "[\n" + `{"id":"a","text":"x"},` + "\n" + huge + ",\n" + `{"id":"b","text":"y"}` + "\n]\n"
 	src, err := newFile("a.json", io.NopCloser(strings.NewReader(content)), -1, records.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, err := range src.Records(context.Background()) {
 		if is, ok := errors.AsType[*records.Issue](err); ok {
 			if raw, done, err := is.Bytes(); err != nil || string(raw) != huge {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/records"
 )
 
@@ -45,10 +46,7 @@ func TestRecordStart(t *testing.T) {
 		}
 		flush(at)
 		for how, r := range map[string]io.Reader{"": strings.NewReader(content.String()), "halves": iotest.HalfReader(strings.NewReader(content.String())), "bytes": iotest.OneByteReader(strings.NewReader(content.String()))} {
-			src, err := records.New("a.txt", io.NopCloser(r), -1, records.Options{RecordStart: "^%"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			src := must.Get(records.New("a.txt", io.NopCloser(r), -1, records.Options{RecordStart: "^%"}))(t)
 			var got []string
 			for rec, err := range src.Records(context.Background()) {
 				if !found && strings.TrimSpace(content.String()) != "" {
@@ -83,9 +81,7 @@ func TestRecordStartLarge(t *testing.T) {
 	large := "%\n" + strings.Repeat(line, records.MaxRecord/len(line)+2)
 	content := "%a\n" + line + "%" + line + large + "%b\nlast\n"
 	src, err := records.New("a.txt", io.NopCloser(strings.NewReader(content)), -1, records.Options{RecordStart: "^%"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var got [][]byte
 	for rec, err := range src.Records(context.Background()) {
 		if is, ok := errors.AsType[*records.Issue](err); ok {

@@ -3,6 +3,7 @@ package remote
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -71,8 +72,8 @@ type request struct {
 	method string
 	query  url.Values // or nil
 	header http.Header
-	body   io.ReadSeeker // or nil
-	size   int64         // of body
+	body   io.ReaderAt // or nil
+	size   int64       // of body
 }
 
 // do sends a request, repeatedly if necessary. It returns responses of status 2xx, 412 and 416; any
@@ -101,8 +102,8 @@ func (t *target) send(ctx context.Context, r request) (*http.Response, error) {
 		to.RawQuery = strings.ReplaceAll(r.query.Encode(), "+", "%20") // as signatures need it
 	}
 	var body any
-	if r.size > 0 {
-		body = r.body
+	if r.size > 0 { // each attempt has its own reader: the one before it may still be read, if the server did not wait for its end
+		body = retryablehttp.ReaderFunc(func() (io.Reader, error) { return io.NewSectionReader(r.body, 0, r.size), nil })
 	}
 	req, err := retryablehttp.NewRequestWithContext(ctx, cmp.Or(r.method, http.MethodGet), to.String(), body)
 	if err != nil {
@@ -159,25 +160,42 @@ func (e *statusError) Is(err error) bool {
 	return missing && err == fs.ErrNotExist || (e.code == http.StatusForbidden || e.code == http.StatusUnauthorized) && err == fs.ErrPermission
 }
 
-// answer is the body of an error of S3.
+// answer is the body of an error of S3, in XML, or in JSON of the Hub (error), of Git LFS (message), or of a
+// server of tokens (error, error_description).
 type answer struct {
 	XMLName xml.Name
 	Code    string
 	Message string
+	Error   any    `xml:"-"`
+	Detail  string `xml:"-" json:"error_description"`
+}
+
+// said returns what the body of an answer says about an error, after a colon, or "".
+func (a *answer) said(body []byte) string {
+	if xml.Unmarshal(body, a) == nil && a.XMLName.Local == "Error" && a.Code != "" {
+		return fmt.Sprintf(": %s: %s", a.Code, strings.TrimSuffix(a.Message, "."))
+	}
+	if *a = (answer{}); json.Unmarshal(body, a) != nil {
+		return ""
+	}
+	said, _ := a.Error.(string)
+	said = strings.TrimSuffix(strings.TrimSpace(cmp.Or(said, a.Message)+" "+a.Detail), ".")
+	return strings.TrimSuffix(": "+said, ": ")
 }
 
 // refused describes an answer that refuses a request.
 func (t *target) refused(resp *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	var a answer
-	said := ""
-	if xml.Unmarshal(body, &a) == nil && a.XMLName.Local == "Error" && a.Code != "" {
-		said = fmt.Sprintf(": %s: %s", a.Code, strings.TrimSuffix(a.Message, "."))
-	}
+	said := a.said(body)
 	e := &statusError{code: resp.StatusCode, text: "the server says " + cmp.Or(strings.TrimSpace(resp.Status), strconv.Itoa(resp.StatusCode)) + said}
 	switch {
 	case a.Code == "NoSuchBucket":
 		e.text = "no such file or directory: there is no such bucket"
+	case resp.Header.Get("X-Error-Code") == "RepoNotFound": // of the Hub
+		e.text = "no such file or directory: there is no such repository, or the token may not read it"
+	case resp.Header.Get("X-Error-Code") == "RevisionNotFound":
+		e.text = "no such file or directory: the repository has no such branch or revision"
 	case resp.StatusCode == http.StatusNotFound, resp.StatusCode == http.StatusGone:
 		e.text = "no such file or directory (" + e.text + ")"
 	case resp.StatusCode == http.StatusForbidden, resp.StatusCode == http.StatusUnauthorized:

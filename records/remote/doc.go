@@ -11,7 +11,7 @@
 //	https://HOST/PATH, http://...        any web server; written by PUT
 //	s3://BUCKET/KEY                      Amazon S3 and compatible stores
 //	gs://BUCKET/KEY                      Google Cloud Storage
-//	hf://datasets/OWNER/NAME[@REV]/PATH  the Hugging Face Hub, also spaces/... and OWNER/NAME/PATH; not written
+//	hf://datasets/OWNER/NAME[@REV]/PATH  the Hugging Face Hub, also spaces/... and OWNER/NAME/PATH; written by commits
 //
 // Names with s3, gs and hf may be patterns: s3://corpus/2024/*.parquet.
 //
@@ -37,5 +37,6 @@
 //	bucket.go  S3 and Google Cloud Storage: addresses, credentials, lists
 //	google.go  credentials of Google Cloud Storage
 //	hub.go     the Hugging Face Hub
+//	commit.go  writing files to it
 //	upload.go  writing files
 package remote

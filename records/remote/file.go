@@ -244,10 +244,15 @@ func (s *stream) again(err error) error {
 	if s.broken++; s.broken > repetitions {
 		return fmt.Errorf("the connection broke at byte %d of %d, %d times: %w", s.off, s.of.size, s.broken, err)
 	}
+	return wait(s.ctx, s.broken)
+}
+
+// wait waits before the nth repetition.
+func wait(ctx context.Context, n int) error {
 	select {
-	case <-s.ctx.Done():
-		return context.Cause(s.ctx)
-	case <-time.After(min(pause<<(s.broken-1), maxPause)):
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(min(pause<<(n-1), maxPause)):
 		return nil
 	}
 }

@@ -164,26 +164,24 @@ func requestToken(ctx context.Context, address string, form url.Values) (token s
 	if err != nil || !confidential(u) {
 		return "", expires, errors.New("token_uri is not an https URL")
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
+	ctx, cancel := context.WithTimeout(ctx, silence)
+	defer cancel()
+	stay := func(*http.Response) bool { return false } // no other address gets the secret
+	body := strings.NewReader(form.Encode())
+	resp, err := (&target{url: u, moved: stay}).do(ctx, request{
+		method: http.MethodPost, header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, body: body, size: body.Size(),
+	})
 	if err != nil {
-		return "", expires, err
-	}
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	client := &http.Client{Transport: transport, Timeout: 30 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := client.Do(r)
-	if err != nil {
-		return "", expires, fmt.Errorf("%s: %w", u.Host, cause(ctx, err))
+		return "", expires, fmt.Errorf("%s gives no token: %v", u.Host, err) // not an error of the file that is read
 	}
 	defer resp.Body.Close()
 	var said struct {
 		Token   string  `json:"access_token"`
 		Seconds float64 `json:"expires_in"`
-		Error   string
-		Detail  string `json:"error_description"`
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err == nil && json.Unmarshal(text, &said) != nil || said.Token == "" {
-		err = fmt.Errorf("%s gives no token: %s", u.Host, strings.TrimSpace(resp.Status+" "+said.Error+" "+said.Detail))
+		err = fmt.Errorf("%s gives no token: the server says %s", u.Host, resp.Status)
 	}
 	return said.Token, time.Now().Add(time.Duration(said.Seconds * float64(time.Second))), err
 }

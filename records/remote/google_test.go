@@ -30,9 +30,16 @@ func TestGoogleFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	var asked []string
-	lasts := 3600
+	lasts, tries := 3600, 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/token" {
+			switch tries++; tries % 3 { // a request for a token is repeated
+			case 1:
+				panic(http.ErrAbortHandler)
+			case 2:
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return
+			}
 			r.ParseForm()
 			asked = append(asked, r.Form.Get("grant_type"))
 			if said := wrongGrant(&key.PublicKey, "http://"+r.Host+"/token", r); said != "" {
@@ -41,6 +48,10 @@ func TestGoogleFiles(t *testing.T) {
 				return
 			}
 			fmt.Fprintf(w, `{"access_token": "token%d", "expires_in": %d, "token_type": "Bearer"}`, len(asked), lasts)
+			return
+		}
+		if r.URL.Path == "/moved" { // the secret does not follow
+			http.Redirect(w, r, "/token", http.StatusFound)
 			return
 		}
 		if r.Header.Get("Authorization") != fmt.Sprintf("Bearer token%d", len(asked)) {
@@ -98,11 +109,12 @@ func TestGoogleFiles(t *testing.T) {
 	}{
 		{account, "private_key", "x", "private_key is not a key in PEM", ""},
 		{account, "private_key", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: []byte("x")})), "private_key is not an RSA key", ""},
-		{account, "client_email", "other@example.org", "gives no token: 400 Bad Request invalid_grant unknown account", ""},
+		{account, "client_email", "other@example.org", "gives no token: the server says 400 Bad Request: invalid_grant unknown account", ""},
 		{account, "token_uri", "http://example.org/token", "token_uri is not an https URL", ""},
-		{account, "token_uri", server.URL + "/none", "gives no token: 403 Forbidden", ""},
+		{account, "token_uri", server.URL + "/none", "gives no token: the server says 403 Forbidden", ""},
 		{account, "type", "external_account", `its type is "external_account"`, ""},
-		{user, "refresh_token", "geheim", "gives no token: 400", "geheim"},
+		{user, "refresh_token", "geheim", "gives no token: the server says 400", "geheim"},
+		{account, "token_uri", server.URL + "/moved", "gives no token: the server says 302 Found, and names no other address that is known", ""},
 	} {
 		write(c.of, c.name, c.value)
 		if got, err := readOnce(t); err == nil || !strings.Contains(err.Error(), "credentials: "+file+": ") || !strings.Contains(err.Error(), c.want) || c.secret != "" && strings.Contains(err.Error(), c.secret) {

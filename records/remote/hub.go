@@ -20,44 +20,63 @@ import (
 // conversions and of pull requests have slashes.
 var hubName = regexp.MustCompile(`^hf://((?:datasets/|spaces/)?[^/@]+/[^/@]+)(?:@(refs/(?:convert|pr)/[^/]+|[^/]+))?/(.*)$`)
 
-// hub returns the target of a path of the Hub's API: kind is "resolve" or "tree".
-func hub(name, kind string) (t *target, path string, err error) {
+// hubFile is a file of the Hub, or a folder.
+type hubFile struct {
+	name     string // as the user wrote it
+	repo     string // datasets/OWNER/NAME, spaces/OWNER/NAME or OWNER/NAME
+	revision string
+	path     string
+}
+
+func hub(name string) (f hubFile, err error) {
 	m := hubName.FindStringSubmatch(name)
 	if m == nil {
-		return nil, "", errors.New("it is not hf://datasets/OWNER/NAME[@REVISION]/PATH")
+		return f, errors.New("it is not hf://datasets/OWNER/NAME[@REVISION]/PATH")
 	}
-	path = m[3]
-	u, err := url.Parse(cmp.Or(os.Getenv("HF_ENDPOINT"), "https://huggingface.co"))
+	return hubFile{name, m[1], cmp.Or(m[2], "main"), m[3]}, nil
+}
+
+// at returns the target of a path of the server, whose elements are escaped.
+func (f hubFile) at(elements ...string) (*target, error) {
+	u, err := url.Parse(hubEndpoint())
 	if err != nil {
-		return nil, "", err
-	}
-	revision := cmp.Or(m[2], "main")
-	elements := []string{m[1], kind, url.PathEscape(revision), escaped(path)}
-	if kind == "tree" {
-		if elements[3] = strings.TrimSuffix(escaped(path), "/"); !strings.HasPrefix(m[1], "datasets/") && !strings.HasPrefix(m[1], "spaces/") {
-			elements[0] = "models/" + m[1]
-		}
-		elements = append([]string{"api"}, elements...)
+		return nil, err
 	}
 	raw := strings.TrimSuffix(u.EscapedPath(), "/") + "/" + strings.TrimSuffix(strings.Join(elements, "/"), "/")
 	if u.Path, err = url.PathUnescape(raw); err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	u.RawPath = raw
-	return &target{name: name, url: u, sign: signHub, noMatch: true, hint: ": set HF_TOKEN, or hf auth login; gated repositories need an agreement on their page"}, path, nil
+	return &target{name: f.name, url: u, sign: signHub, noMatch: true, hint: ": set HF_TOKEN, or hf auth login; gated repositories need an agreement on their page"}, nil
 }
+
+// api returns the target of a call of the Hub's API for the revision.
+func (f hubFile) api(call, path string) (*target, error) {
+	repo := f.repo
+	if !strings.HasPrefix(repo, "datasets/") && !strings.HasPrefix(repo, "spaces/") {
+		repo = "models/" + repo
+	}
+	return f.at("api", repo, call, url.PathEscape(f.revision), path)
+}
+
+const hubDefault = "https://huggingface.co"
+
+func hubEndpoint() string { return cmp.Or(os.Getenv("HF_ENDPOINT"), hubDefault) }
 
 // escaped escapes a path, except for its slashes.
 func escaped(path string) string { return strings.ReplaceAll(url.PathEscape(path), "%2F", "/") }
 
 func hubTarget(_ context.Context, name string) (*target, error) {
-	t, _, err := hub(name, "resolve")
-	return t, err
+	f, err := hub(name)
+	if err != nil {
+		return nil, err
+	}
+	return f.at(f.repo, "resolve", url.PathEscape(f.revision), escaped(f.path))
 }
 
 // signHub adds a token to a request.
 func signHub(r *http.Request) error {
-	token := os.Getenv("HF_TOKEN")
+	token := cmp.Or(os.Getenv("HF_TOKEN"), os.Getenv("HUGGING_FACE_HUB_TOKEN"))
 	if token == "" {
 		home, _ := os.UserHomeDir()
 		folder := cmp.Or(os.Getenv("HF_HOME"), filepath.Join(cmp.Or(os.Getenv("XDG_CACHE_HOME"), filepath.Join(home, ".cache")), "huggingface"))
@@ -79,11 +98,15 @@ var nextPage = regexp.MustCompile(`<([^>]+)>;\s*rel="?next"?`)
 // listHub lists files of a repository, see place.Store.
 func listHub(ctx context.Context, prefix string, deep bool, each func(string, fs.FileInfo)) error {
 	folder := prefix[:strings.LastIndexByte(prefix, '/')+1]
-	t, path, err := hub(folder, "tree")
+	f, err := hub(folder)
 	if err != nil {
 		return err
 	}
-	root := strings.TrimSuffix(folder, path)
+	t, err := f.api("tree", strings.TrimSuffix(escaped(f.path), "/"))
+	if err != nil {
+		return err
+	}
+	root := strings.TrimSuffix(folder, f.path)
 	t.url.RawQuery = url.Values{"recursive": {map[bool]string{false: "false", true: "true"}[deep]}}.Encode()
 	for {
 		resp, err := t.do(ctx, request{})

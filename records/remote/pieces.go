@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/simdb/simdb/internal/place"
@@ -17,7 +18,7 @@ import (
 // pieces reads exactly the requested parts of a file, from several goroutines. It has the
 // end of the file, from byte end on, in memory.
 type pieces struct {
-	ctx  context.Context
+	readers
 	t    *target
 	of   *info
 	end  int64
@@ -51,7 +52,7 @@ func (s *store) OpenPieces(ctx context.Context, name string, n int64) (place.Pie
 	if err != nil {
 		return nil, err
 	}
-	p := &pieces{ctx: ctx, t: t, of: end.of, end: end.off}
+	p := &pieces{readers: readers{open: ctx, now: ctx}, t: t, of: end.of, end: end.off}
 	if size := p.of.size; size < 0 || end.end != size || size-end.off > n {
 		return nil, errWhole
 	}
@@ -71,7 +72,7 @@ func (p *pieces) ReadAt(b []byte, off int64) (n int, err error) {
 	for n < len(b) && off+int64(n) < p.end && err == nil {
 		var got int
 		from := off + int64(n)
-		s := &stream{ctx: p.ctx, t: p.t, of: p.of, off: from, end: min(off+int64(len(b)), p.end)}
+		s := &stream{ctx: p.context(), t: p.t, of: p.of, off: from, end: min(off+int64(len(b)), p.end)}
 		got, err = io.ReadFull(s, b[n:n+int(s.end-from)])
 		s.disconnect()
 		if n += got; err == io.ErrUnexpectedEOF && got > 0 { // a server may send less than requested
@@ -95,7 +96,7 @@ func (p *pieces) ReadParts(parts [][]byte, offs []int64) (ok bool, err error) {
 	if p.single.Load() {
 		return false, nil
 	}
-	ctx, cancel := context.WithTimeout(p.ctx, silence)
+	ctx, cancel := context.WithTimeout(p.context(), silence)
 	defer cancel()
 	var ranges []string
 	size := int64(0)
@@ -135,6 +136,54 @@ func (p *pieces) ReadParts(parts [][]byte, offs []int64) (ok bool, err error) {
 		}
 	}
 	return true, nil
+}
+
+// readers are the searches that read a file at a time. They share what was read, so a request goes on as long as
+// one of them may need it.
+type readers struct {
+	open context.Context // of the file
+
+	mu      sync.Mutex
+	running int // searches
+	waiting int // searches whose contexts have not ended
+	now     context.Context
+	stop    context.CancelCauseFunc
+}
+
+// context returns the context of a request.
+func (r *readers) context() context.Context {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.now
+}
+
+// During tells that a search reads the file until end is called. Once the contexts of all searches have ended,
+// requests end, too.
+func (r *readers) During(ctx context.Context) (end func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.waiting == 0 {
+		r.now, r.stop = context.WithCancelCause(r.open)
+	}
+	r.running++
+	r.waiting++
+	leave := sync.OnceFunc(func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.waiting--; r.waiting == 0 {
+			r.stop(context.Cause(ctx))
+		}
+	})
+	unwatch := context.AfterFunc(ctx, leave)
+	return func() {
+		unwatch()
+		leave()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.running--; r.running == 0 {
+			r.now = r.open
+		}
+	}
 }
 
 // mostBetween is the maximum size of what is sent between parts.

@@ -8,10 +8,15 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/place"
 )
 
@@ -171,4 +176,94 @@ func again(w http.ResponseWriter, r *http.Request) bool {
 	}
 	fmt.Fprint(w, "--x--\r\n")
 	return true
+}
+
+// TestSearchesThatEnd asks a server that does not answer: a search ends with its context, but not while another
+// one waits for the same part, and the table can be searched afterwards.
+func TestSearchesThatEnd(t *testing.T) {
+	s := start(t)
+	path := filepath.Join(t.TempDir(), "x.simdb")
+	db, err := engine.Open(path, &engine.Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3000 {
+		err = errors.Join(err, db.Put(t.Context(), engine.Doc{ID: fmt.Sprint("d", i), Text: fmt.Sprintf("text %d of number %d and %x", i, i*i, i*7919)}))
+	}
+	err = errors.Join(err, db.Pack(t.Context(), path+".sst", nil), db.Close())
+	content, e := os.ReadFile(path + ".sst")
+	if err = errors.Join(err, e); err != nil {
+		t.Fatal(err)
+	}
+	s.Put("/x.sst", content)
+	table, err := place.OpenPieces(context.Background(), s.URL+"/x.sst", 64<<10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if db, err = engine.Open("x.sst", &engine.Options{Table: table}); err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	asked, silent := make(chan bool, 100), make(chan bool)
+	speak := sync.OnceFunc(func() { close(silent) })
+	late := time.AfterFunc(10*time.Second, func() {
+		t.Error("a search did not end")
+		speak()
+	})
+	defer late.Stop()
+	s.Before = func(_ http.ResponseWriter, r *http.Request) bool {
+		asked <- true
+		select {
+		case <-silent:
+		case <-r.Context().Done():
+		}
+		return false
+	}
+	stop := errors.New("stop")
+	get := func(ctx context.Context, id string) chan error {
+		done := make(chan error, 1)
+		go func() {
+			_, err := db.Get(ctx, id)
+			done <- err
+		}()
+		return done
+	}
+	first, cancel := context.WithCancelCause(context.Background())
+	go func() {
+		<-asked
+		cancel(stop)
+	}()
+	for _, err := range db.Jaccard(first, engine.Doc{Text: "text 1 of number 1 and 1eef"}, 0.5) {
+		if !errors.Is(err, stop) {
+			t.Errorf("a search that ended: %v", err)
+		}
+	}
+	if first.Err() == nil {
+		t.Error("a search needed nothing of the server")
+	}
+	if t.Failed() {
+		return
+	}
+	second, cancel := context.WithCancelCause(context.Background())
+	one, two := get(second, "d7"), get(t.Context(), "d7")
+	<-asked
+	r := &table.(*pieces).readers
+	for both := false; !both && !t.Failed(); time.Sleep(time.Millisecond) {
+		r.mu.Lock()
+		both = r.running == 2
+		r.mu.Unlock()
+	}
+	cancel(stop)
+	speak()
+	<-one // it waits for the same part
+	if err := <-two; err != nil {
+		t.Errorf("a search beside one that ended: %v", err)
+	}
+	s.Before = nil
+	if d, err := db.Get(t.Context(), "d2999"); err != nil || d.ID != "d2999" {
+		t.Error(d, err)
+	}
+	if r.running != 0 || r.waiting != 0 || r.context() != context.Background() {
+		t.Errorf("%d searches run, %d wait", r.running, r.waiting)
+	}
 }

@@ -22,8 +22,7 @@ type store struct {
 	// create begins to write a file.
 	create func(ctx context.Context, t *target) (place.Upload, error)
 
-	several  bool   // servers may send several parts of a file at once
-	readonly string // why no file can be written, or ""
+	several bool // servers may send several parts of a file at once
 }
 
 func init() {
@@ -32,10 +31,7 @@ func init() {
 	place.Register("https", web)
 	place.Register("s3", &store{target: s3.target, list: s3.list, create: createParts})
 	place.Register("gs", &store{target: gs.target, list: gs.list, create: createParts})
-	place.Register("hf", &store{
-		target: hubTarget, list: listHub,
-		readonly: "the Hub stores files by commits: write a local file, then send it by hf upload, as a file of the dataset",
-	})
+	place.Register("hf", &store{target: hubTarget, list: listHub, create: createCommit})
 }
 
 // Stat describes a file.
@@ -74,9 +70,6 @@ func (s *store) List(ctx context.Context, prefix string, deep bool, each func(st
 
 // Writable returns an error if a file cannot be written.
 func (s *store) Writable(name string) error {
-	if s.readonly != "" {
-		return errors.New(s.readonly)
-	}
 	_, err := s.target(context.Background(), name)
 	return err
 }

@@ -45,7 +45,7 @@ func (p *put) Send(_ context.Context, content io.ReaderAt, size int64, release f
 
 // Publish sends the content.
 func (p *put) Publish(ctx context.Context) error {
-	_, err := p.t.put(ctx, nil, p.content, 0, p.size)
+	_, err := p.t.put(ctx, nil, io.NewSectionReader(p.content, 0, p.size))
 	p.Drop()
 	return err
 }
@@ -54,10 +54,10 @@ func (p *put) Publish(ctx context.Context) error {
 func (p *put) Drop() { p.release() }
 
 // put sends a part of a file, and returns the ETag of the answer.
-func (t *target) put(ctx context.Context, query url.Values, f io.ReaderAt, off, size int64) (etag string, err error) {
+func (t *target) put(ctx context.Context, query url.Values, part *io.SectionReader) (etag string, err error) {
 	resp, err := t.do(ctx, request{
 		method: http.MethodPut, query: query, header: http.Header{"Content-Type": {"application/octet-stream"}},
-		body: io.NewSectionReader(f, off, size), size: size,
+		body: part, size: part.Size(),
 	})
 	if err != nil {
 		return "", err
@@ -82,8 +82,8 @@ type parts struct {
 }
 
 type sentPart struct {
-	PartNumber int
-	ETag       string
+	PartNumber int    `json:"partNumber"`
+	ETag       string `json:"etag"`
 }
 
 // createParts begins an upload. It fails if the credentials do not allow it, before a long job is
@@ -103,19 +103,27 @@ func createParts(ctx context.Context, t *target) (place.Upload, error) {
 func (p *parts) Send(ctx context.Context, content io.ReaderAt, size int64, release func()) error {
 	defer release()
 	each := max(partBytes, (size+mostInParts-1)/mostInParts)
-	p.completed.Part = make([]sentPart, max(1, (size+each-1)/each)) // an empty file is one empty part
+	var err error
+	p.completed.Part, err = inParts(ctx, content, size, each, func(ctx context.Context, n int, part *io.SectionReader) (string, error) {
+		return p.t.put(ctx, url.Values{"partNumber": {strconv.Itoa(n)}, "uploadId": {p.id}}, part)
+	})
+	return err
+}
+
+// inParts calls put for each part of a file, for several at the same time. An empty file is one empty part.
+func inParts(ctx context.Context, content io.ReaderAt, size, each int64, put func(context.Context, int, *io.SectionReader) (etag string, err error)) ([]sentPart, error) {
+	sent := make([]sentPart, max(1, (size+each-1)/each))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
-	for i := range p.completed.Part {
+	for i := range sent {
 		g.Go(func() error {
 			off := int64(i) * each
-			query := url.Values{"partNumber": {strconv.Itoa(i + 1)}, "uploadId": {p.id}}
-			etag, err := p.t.put(ctx, query, content, off, min(each, size-off))
-			p.completed.Part[i] = sentPart{i + 1, etag}
+			etag, err := put(ctx, i+1, io.NewSectionReader(content, off, min(each, size-off)))
+			sent[i] = sentPart{i + 1, etag}
 			return err
 		})
 	}
-	return g.Wait()
+	return sent, g.Wait()
 }
 
 // Publish makes the parts a file.

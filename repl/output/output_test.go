@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/simdb/simdb/internal/display"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/printable"
 )
 
@@ -28,14 +29,10 @@ func write(t *testing.T, o Options, columns []string, rows ...[]any) string {
 	var b bytes.Buffer
 	w := New(&b, columns, &o)
 	for _, r := range rows {
-		if err := w.Row(r...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Row(r...))
 	}
 	for range 2 { // Close is idempotent
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Close())
 	}
 	return b.String()
 }
@@ -189,10 +186,7 @@ func readBack(t *testing.T, f Format, s string) (ids []string) {
 			ids = append(ids, unescape.Replace(id))
 		}
 	case CSV:
-		rows, err := csv.NewReader(strings.NewReader(s)).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(csv.NewReader(strings.NewReader(s)).ReadAll())(t)
 		for _, r := range rows[1:] {
 			ids = append(ids, r[0])
 		}
@@ -304,12 +298,8 @@ func TestStreams(t *testing.T) {
 	for _, f := range []Format{TSV, CSV, JSONL, JSON, IDs} {
 		var b bytes.Buffer
 		w := New(&b, []string{"id"}, &Options{Format: f})
-		if err := w.Row("first"); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Row("first"))
+		must.Do(t, w.Flush())
 		if !strings.Contains(b.String(), "first") {
 			t.Errorf("%v: %q after Flush", f, b.String())
 		}
@@ -320,13 +310,9 @@ func TestLongTableInPieces(t *testing.T) {
 	var b bytes.Buffer
 	w := New(&b, []string{"id"}, &Options{})
 	for range 2*tableChunk + 1 {
-		if err := w.Row("x"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Row("x"))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	if n := strings.Count(b.String(), "x"); n != 2*tableChunk+1 {
 		t.Errorf("%d rows drawn", n)
 	}
@@ -371,32 +357,12 @@ func FuzzQuoted(f *testing.F) {
 	f.Add("a\"\\\x00\xff\u2028漢")
 	f.Fuzz(func(t *testing.T, s string) {
 		var back string
-		if err := json.Unmarshal(display.AppendJSON(nil, s), &back); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(display.AppendJSON(nil, s), &back))
 		if want := strings.ToValidUTF8(s, "\ufffd"); utf8.ValidString(s) && back != want {
 			t.Errorf("%q became %q", s, back)
 		}
 	})
 }
-
-func BenchmarkRow(b *testing.B) {
-	for _, f := range []Format{TSV, JSONL, CSV} {
-		b.Run(f.String(), func(b *testing.B) {
-			w := New(bytes.NewBuffer(nil), []string{"id", "distance"}, &Options{Format: f})
-			w.w.Reset(discard{})
-			for b.Loop() {
-				if err := w.Row("https://example.com/some/page", 3); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
 // hostile contains sequences that control a terminal: escapes, a title, an 8-bit control, and marks
 // that change the direction of the text that follows.
@@ -413,12 +379,8 @@ func TestTerminalIsNotDriven(t *testing.T) {
 			for _, v := range []any{hostile, json.RawMessage("{\"k\":\"\u202ex\u009b2J\"}")} {
 				var b strings.Builder
 				w := New(&b, []string{"id"}, &Options{Format: Format(i), Terminal: terminal})
-				if err := w.Row(v); err != nil {
-					t.Fatal(err)
-				}
-				if err := w.Close(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, w.Row(v))
+				must.Do(t, w.Close())
 				drives := strings.ContainsAny(b.String(), "\x1b\x07\u009b\u202e\u200f\u061c\u2066\ufff9")
 				raw := !terminal && (name == "tsv" || name == "csv" || name == "ids" || name == "groups")
 				if drives != raw {
@@ -433,9 +395,7 @@ func TestTerminalIsNotDriven(t *testing.T) {
 func TestVisibleJSON(t *testing.T) {
 	raw := json.RawMessage("{\"k\":\"\u202ex\u009b2J \\\\u202e \\\"é\"}")
 	var want, got any
-	if err := json.Unmarshal(raw, &want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &want))
 	if err := json.Unmarshal(display.AppendJSON(nil, raw), &got); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%s: %v, %v", display.AppendJSON(nil, raw), got, err)
 	}

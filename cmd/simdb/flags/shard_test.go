@@ -20,6 +20,7 @@ import (
 	"github.com/simdb/simdb/dedup/shard"
 	"github.com/simdb/simdb/internal/corpora"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/records/inputs"
 )
 
@@ -39,23 +40,15 @@ func many(t *testing.T, args ...string) {
 	if err == nil {
 		err = o.Save()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	j, err := shard.Open(o.Work)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, s := range j.Steps() {
 		for w := range 2 {
-			if err := j.RunStep(t.Context(), s.Name, w, 2); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, j.RunStep(t.Context(), s.Name, w, 2))
 		}
 	}
-	if _, err := j.Finish(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(j.Finish(t.Context()))(t)
 }
 
 // one runs the program on one machine. It is the program of this process, so that both write the
@@ -72,9 +65,7 @@ func one(t *testing.T, args ...string) {
 	a := app.NewQuiet(t.Context(), nil)
 	defer a.CleanUp()
 	parser, err := New(&program, kong.Bind(a))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	command, err := parser.Parse(args)
 	if err == nil {
 		err = errors.Join(a.Declare(command), command.Run(a))
@@ -96,9 +87,7 @@ func content(t *testing.T, dir string) map[string]string {
 		b, failed := os.ReadFile(name)
 		all[filepath.Base(name)], err = string(b), errors.Join(err, failed)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return all
 }
 
@@ -116,18 +105,12 @@ func TestRows(t *testing.T) {
 				} else {
 					one(t, append(append([]string{"dedup", "--clusters", rows, "-o", folder(t)}, flags...), inputs...)...)
 				}
-				want, err := os.ReadFile(rows)
-				if err != nil {
-					t.Fatal(err)
-				}
+				want := must.Get(os.ReadFile(rows))(t)
 				got := folder(t)
 				many(t, slices.Concat([]string{command, "-o", got}, flags, inputs)...)
 				var all []byte
 				for i := range 3 {
-					b, err := os.ReadFile(filepath.Join(got, fmt.Sprintf("%s-%05d.jsonl", command, i)))
-					if err != nil {
-						t.Fatal(err)
-					}
+					b := must.Get(os.ReadFile(filepath.Join(got, fmt.Sprintf("%s-%05d.jsonl", command, i))))(t)
 					all = append(all, b...)
 				}
 				if command == "clusters" {
@@ -150,9 +133,7 @@ func assigned(t *testing.T, rows []byte) (out []byte) {
 			Cluster int
 			Keep    bool
 		}
-		if err := json.Unmarshal(line, &row); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(line, &row))
 		if row.Cluster > 0 {
 			out = fmt.Appendf(out, "%s %d %v\n", row.ID, row.Cluster, row.Keep)
 		}
@@ -171,35 +152,23 @@ func sorted(lines []byte) []byte {
 func TestBuild(t *testing.T) {
 	inputs := split(t, 4)
 	got := folder(t)
-	o, err := plan(t, append([]string{"build", "--bits", "128", "-o", got}, inputs...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(plan(t, append([]string{"build", "--bits", "128", "-o", got}, inputs...)...))(t)
 	o.Shards = 3
 	var before map[string]string
 	for range 2 {
 		o.Work = t.TempDir()
-		j, err := shard.New(o, shard.Local{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := must.Get(shard.New(o, shard.Local{}))(t)
 		none := func(uint64, []byte) error { return nil }
 		for key := range uint64(3) {
-			if err := j.Steps()[0].Run(t.Context(), key, func(func([]byte, error) bool) {}, none); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, j.Steps()[0].Run(t.Context(), key, func(func([]byte, error) bool) {}, none))
 		}
-		if err := j.Steps()[1].Run(t.Context(), 0, func(func([]byte, error) bool) {}, none); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, j.Steps()[1].Run(t.Context(), 0, func(func([]byte, error) bool) {}, none))
 		sums := content(t, filepath.Join(o.Work, "out"))
 		if before != nil && !maps.Equal(sums, before) || len(sums) != 3 {
 			t.Errorf("%d tables differ", len(sums))
 		}
 		before = sums
-		if _, err := j.Finish(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(j.Finish(t.Context()))(t)
 	}
 	db := filepath.Join(t.TempDir(), "all.simdb")
 	one(t, append([]string{"load", db, "--bits", "128"}, inputs...)...)
@@ -207,10 +176,7 @@ func TestBuild(t *testing.T) {
 		ask := func(db string) []byte {
 			rows := filepath.Join(t.TempDir(), "rows.jsonl")
 			one(t, append([]string{of[0], db, "-o", rows}, of[1:]...)...)
-			b, err := os.ReadFile(rows)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := must.Get(os.ReadFile(rows))(t)
 			return b
 		}
 		if a, b := ask(db), ask(got+"*.sst"); !bytes.Equal(a, b) || len(a) < 1000 {
@@ -247,9 +213,7 @@ func TestFormats(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	inputs := split(t, 2)
 	here, linked, db := filepath.Dir(inputs[0])+"/", t.TempDir()+"/linked.jsonl", t.TempDir()+"/ref.simdb"
-	if err := os.Link(inputs[0], linked); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Link(inputs[0], linked))
 	one(t, "load", db, inputs[0])
 	for _, c := range []struct {
 		args []string
@@ -288,9 +252,7 @@ func split(t *testing.T, n int) (names []string) {
 	lines := bytes.SplitAfter(corpora.Read(t, "../../../examples/licenses.jsonl.gz"), []byte("\n"))
 	for i := range n {
 		part := filepath.Join(dir, fmt.Sprintf("part-%d.jsonl", i))
-		if err := os.WriteFile(part, bytes.Join(lines[i*len(lines)/n:(i+1)*len(lines)/n], nil), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(part, bytes.Join(lines[i*len(lines)/n:(i+1)*len(lines)/n], nil), 0o666))
 		names = append(names, part)
 	}
 	return names

@@ -13,6 +13,7 @@ import (
 	"github.com/simdb/simdb/internal/corpus"
 	"github.com/simdb/simdb/internal/exhaustive"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/ordered"
 	"github.com/simdb/simdb/internal/selfjoin"
 	"github.com/simdb/simdb/internal/setjoin"
@@ -235,14 +236,10 @@ func alone(t testing.TB, sets []Set, at float64, withPairs bool) (stars []Star, 
 	t.Helper()
 	all := setjoin.NewSets(setjoin.SetsOptions{})
 	for _, s := range sets {
-		if err := all.Add(s.Elements); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, all.Add(s.Elements))
 	}
 	found, err := all.Stars(t.Context(), at, setjoin.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for i, s := range sets {
 		stars = append(stars, Star{s.Doc, sets[found.Keeper[i]].Doc, found.Score[i]})
 	}
@@ -253,9 +250,7 @@ func alone(t testing.TB, sets []Set, at float64, withPairs bool) (stars []Star, 
 		pairs = append(pairs, Pair{sets[a].Doc, sets[b].Doc, score})
 		return true
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	slices.SortFunc(pairs, byBoth)
 	return stars, pairs
 }
@@ -381,14 +376,10 @@ func TestPrints(t *testing.T) {
 		}
 		one := corpus.New(corpus.Options{Fingerprints: true})
 		for _, s := range sets {
-			if err := one.Add(nil, s.Fingerprints, len(s.Fingerprints)/words); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, one.Add(nil, s.Fingerprints, len(s.Fingerprints)/words))
 		}
 		keeper, distance, err := one.PrintStars(t.Context(), nil, k, 0, nil, selfjoin.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var stars []Star
 		for i, s := range sets {
 			stars = append(stars, Star{s.Doc, sets[keeper[i]].Doc, float64(distance[i])})
@@ -482,10 +473,7 @@ func TestCrowds(t *testing.T) {
 // TestMessages decodes messages, and rejects truncated ones and ones with trailing bytes.
 func TestMessages(t *testing.T) {
 	check := func(x encoding.BinaryAppender, read encoding.BinaryUnmarshaler) {
-		b, err := x.AppendBinary(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(x.AppendBinary(nil))(t)
 		if err := read.UnmarshalBinary(b); err != nil || !reflect.DeepEqual(reflect.ValueOf(read).Elem().Interface(), x) {
 			t.Errorf("%#v: read %#v, %v", x, read, err)
 		}
@@ -565,18 +553,12 @@ func TestBatches(t *testing.T) {
 			return nil
 		})
 		for i := range postings {
-			if err := of.add(x, uint64(i%2)<<63, i); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, of.add(x, uint64(i%2)<<63, i))
 		}
-		if err := x.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, x.Flush())
 		for _, key := range []uint64{0, 1 << 63} {
 			for _, b := range batches[key] {
-				if err := of.read(b); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, of.read(b))
 			}
 		}
 		if n := len(batches[0]); of.docs() != len(postings) || n < 3 {

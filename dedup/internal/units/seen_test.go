@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // bruteSeen returns the units that are removed, deciding one after the other by the texts of their
@@ -65,29 +67,19 @@ func findSeen(t *testing.T, docs []string, o Options, share float64, memory, byt
 		x := NewExtractor(context.Background(), o, nil)
 		for d, text := range docs {
 			if d == known {
-				if err := x.Finish(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, x.Finish())
 				s.Know(int64(known), only)
 			}
-			if err := x.Add(text); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, x.Add(text))
 		}
-		if err := x.Finish(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, x.Finish())
 		if x.Stop(); again || !s.Again() {
 			break
 		}
 	}
-	if err := s.Find(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Find(context.Background()))
 	for r, err := range s.All() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		removed = append(removed, r)
 	}
 	for _, n := range s.chains {

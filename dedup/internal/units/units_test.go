@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/token"
 )
 
@@ -117,10 +118,7 @@ func TestKeepWords(t *testing.T) {
 	specs := []features.Spec{{}, {Symbols: true}, {Fold: []string{"width"}}, {Fold: []string{"accents"}, Symbols: true}}
 	spaces := 0
 	for i := range 20000 {
-		spec, err := specs[i%len(specs)].Canonical()
-		if err != nil {
-			t.Fatal(err)
-		}
+		spec := must.Get(specs[i%len(specs)].Canonical())(t)
 		words := Options{Level: Passage, Spec: spec}.Splitter()
 		var text string
 		for range 1 + r.IntN(14) {
@@ -213,22 +211,14 @@ func repeats(t *testing.T, docs []string, o Options, memory int64, least, known 
 	for _, to := range passes {
 		x := NewExtractor(context.Background(), o, to)
 		for _, text := range docs {
-			if err := x.Add(text); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, x.Add(text))
 		}
-		if err := x.Finish(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, x.Finish())
 		x.Stop()
 	}
-	if err := all.Find(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, all.Find(context.Background()))
 	for rep, err := range all.All() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got = append(got, rep)
 	}
 	if err := all.Close(); err != nil {

@@ -19,6 +19,7 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -78,17 +79,13 @@ func equal(a, b State) bool {
 func mustOpen(t *testing.T, fs vfs.FS, name string) (*Catalog, *State) {
 	t.Helper()
 	c, s, err := Open(fs, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return c, s
 }
 
 func mustCreate(t *testing.T, fs vfs.FS, name string, s State) {
 	t.Helper()
-	if err := Create(fs, name, s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Create(fs, name, s))
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -103,9 +100,7 @@ func TestRoundTrip(t *testing.T) {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
 			before := mustRead(t, vfs.Disk, name, want) // while c has it open
-			if err := c.Apply(Edit{SetMarks: map[string]int64{"x": 1}}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.Apply(Edit{SetMarks: map[string]int64{"x": 1}}))
 			want.model(Edit{SetMarks: map[string]int64{"x": 1}})
 			if after := mustRead(t, vfs.Disk, name, want); after != before+1 {
 				t.Errorf("transaction %d, and then %d", before, after)
@@ -127,9 +122,7 @@ func TestRoundTrip(t *testing.T) {
 func mustRead(t *testing.T, fs vfs.FS, name string, want State) uint64 {
 	t.Helper()
 	s, txid, err := Read(fs, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if !equal(want, *s) {
 		t.Errorf("read %+v, want %+v", s, want)
 	}
@@ -179,9 +172,7 @@ func TestReadBesideWriter(t *testing.T) {
 		}
 		select {
 		case err := <-done:
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if got, _, err := Read(vfs.Disk, name); err != nil || got.Marks["a"] != writes-1 {
 				t.Fatalf("at the end: %v, %v", got, err)
 			}
@@ -241,9 +232,7 @@ func TestClosedMark(t *testing.T) {
 		{LogEnd{s.FirstWAL + 7, 108}, true},
 	} {
 		commits = 0
-		if err := c.Apply(Edit{SetClosed: &step.end}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Apply(Edit{SetClosed: &step.end}))
 		if step.news {
 			s.Closed = step.end
 		}
@@ -251,16 +240,12 @@ func TestClosedMark(t *testing.T) {
 			t.Errorf("%+v: a transaction: %t", step.end, news)
 		}
 	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Close())
 	c, got := mustOpen(t, fs, name)
 	if !equal(*got, s) {
 		t.Errorf("got %+v, want %+v", got, s)
 	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Close())
 }
 
 // model applies an edit to a state, as Apply should.
@@ -362,16 +347,12 @@ func TestApplyFollowsModel(t *testing.T) {
 		c, _ := mustOpen(t, fs, "CATALOG")
 		for step := range 60 {
 			e := randomEdit(rng, &want)
-			if err := c.Apply(e); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.Apply(e))
 			want.model(e)
 			if step%10 != 9 {
 				continue
 			}
-			if err := c.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.Close())
 			var got *State
 			if c, got = mustOpen(t, fs, "CATALOG"); !equal(want, *got) {
 				t.Fatalf("seed %d, step %d: got %+v, want %+v", seed, step, got, want)
@@ -536,10 +517,7 @@ func TestCrashEverywhere(t *testing.T) {
 		return states, nil
 	}
 	whole := vfstest.NewMem(host)
-	all, err := run(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(run(whole))(t)
 	for op := 1; op <= whole.Ops()+1; op++ {
 		fs := vfstest.NewMem(host)
 		fs.CrashAt(op)
@@ -600,13 +578,9 @@ func TestTombstonesLinear(t *testing.T) {
 		for i := range uint32(chunks) {
 			dead.Add(i << 16)
 		}
-		if err := c.Apply(Edit{SetTombstones: map[uint64]*roaring.Bitmap{table: dead}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Apply(Edit{SetTombstones: map[uint64]*roaring.Bitmap{table: dead}}))
 		records, err := tombstoneRecords(table, most<<16, dead)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		fastest = time.Hour
 		err = c.db.View(func(tx *bbolt.Tx) error {
 			for range 5 {
@@ -618,14 +592,10 @@ func TestTombstonesLinear(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		before := c.Written()
 		dead.Add(7)
-		if err := c.Apply(Edit{SetTombstones: map[uint64]*roaring.Bitmap{table: dead}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Apply(Edit{SetTombstones: map[uint64]*roaring.Bitmap{table: dead}}))
 		if n := c.Written() - before; n < 2*pageSize || n > 16*pageSize {
 			t.Errorf("%d bytes are written for a document of one of %d chunks", n, chunks)
 		}
@@ -635,9 +605,7 @@ func TestTombstonesLinear(t *testing.T) {
 	if many > 120*few+10*time.Millisecond {
 		t.Errorf("%v for 500 chunks, %v for %d", few, many, most)
 	}
-	if err := c.Apply(Edit{SetTombstones: map[uint64]*roaring.Bitmap{2: roaring.BitmapOf(1<<16, 5<<16)}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Apply(Edit{SetTombstones: map[uint64]*roaring.Bitmap{2: roaring.BitmapOf(1<<16, 5<<16)}}))
 	if s, _, err := Read(vfs.Disk, name); err != nil || s.Tombstones[2].GetCardinality() != 2 {
 		t.Errorf("%v, %v", s.Tombstones[2], err)
 	}

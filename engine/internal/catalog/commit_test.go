@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -33,9 +34,7 @@ func TestCrashInTransaction(t *testing.T) {
 		for n := range 40 { // makes the file grow
 			e.SetMarks[fmt.Sprintf("load/%d/%d.jsonl", i, n)] = int64(n)
 		}
-		if err := c.Apply(e); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Apply(e))
 		state.model(e)
 		after := fileBytes(t, name)
 		if len(after) > len(before) {
@@ -66,10 +65,7 @@ func TestCrashInTransaction(t *testing.T) {
 
 func fileBytes(t *testing.T, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(name))(t)
 	return b
 }
 
@@ -77,9 +73,7 @@ func fileBytes(t *testing.T, name string) []byte {
 func found(t *testing.T, image []byte, want State, format string, args ...any) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "CATALOG")
-	if err := os.WriteFile(name, image, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, image, 0o600))
 	c, got, err := Open(vfs.Disk, name)
 	if err != nil {
 		t.Fatalf(format+": %v", append(args, err)...)

@@ -10,15 +10,13 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
 // tombstoneKeys returns the sections of a table's tombstones in the file.
 func tombstoneKeys(t *testing.T, name string, table uint64) (keys []string) {
-	tree, err := readTree(vfs.Disk, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Get(readTree(vfs.Disk, name))(t)
 	for _, r := range tree.entries {
 		if string(r.key[:min(len(r.key), len(tombstonePrefix(table)))]) == string(tombstonePrefix(table)) {
 			keys = append(keys, section(r.key))
@@ -37,9 +35,7 @@ func TestDeltas(t *testing.T) {
 	s = *got
 	apply := func(e Edit) {
 		t.Helper()
-		if err := c.Apply(e); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Apply(e))
 		s.model(e)
 		if state, _, err := Read(vfs.Disk, name); err != nil || !equal(*state, s) {
 			t.Fatalf("%+v, %v", state, err)
@@ -58,9 +54,7 @@ func TestDeltas(t *testing.T) {
 	add(1, 70_000)
 	add(1, 140_000, 199_999)
 	keys("tombstones/12/+0", "tombstones/12/+1")
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Close())
 	c, _ = mustOpen(t, vfs.Disk, name)
 	defer c.Close()
 	for i := uint32(0); len(tombstoneKeys(t, name, 12)) == int(i)+2; i++ {
@@ -107,15 +101,9 @@ func TestMissingDelta(t *testing.T) {
 		deltaKey(12, 1): roaring.BitmapOf(7), deltaKey(12, 0): roaring.BitmapOf(70_000), deltaKey(13, 0): roaring.BitmapOf(7),
 		deltaKey(12, 0)[:len(deltaKey(12, 0))-1]: roaring.BitmapOf(7),
 	} {
-		tree, err := readTree(vfs.Disk, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := must.Get(readTree(vfs.Disk, name))(t)
 		i := slices.IndexFunc(tree.entries, func(r record) bool { return string(r.key) == deltaKey(12, 0) })
-		payload, err := value.ToBytes()
-		if err != nil {
-			t.Fatal(err)
-		}
+		payload := must.Get(value.ToBytes())(t)
 		tree.entries[i] = newRecord(key, payload)
 		reseal(&tree)
 		if _, _, err := decodeState(name, tree); !errors.Is(err, base.ErrCorruption) {
@@ -141,21 +129,15 @@ func BenchmarkTombstones(b *testing.B) {
 	err := Create(vfs.Disk, name, State{
 		Tables: []Table{{Number: 1, Docs: docs}}, Params: []byte{1}, Tombstones: map[uint64]*roaring.Bitmap{1: some(docs / 10)},
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	c, _, err := Open(vfs.Disk, name)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	defer c.Close()
 	for b.Loop() {
 		b.StopTimer()
 		dead := some(flush)
 		b.StartTimer()
-		if err := c.Apply(Edit{AddTombstones: map[uint64]*roaring.Bitmap{1: dead}}); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, c.Apply(Edit{AddTombstones: map[uint64]*roaring.Bitmap{1: dead}}))
 	}
 	b.ReportMetric(float64(c.Written())/float64(b.N)/1e6, "MB/op")
 }

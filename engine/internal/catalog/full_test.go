@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -21,18 +22,12 @@ func TestFull(t *testing.T) {
 			}
 			return nil
 		})
-		if err := Create(fs, "cat", State{NextFile: 1, FirstWAL: 1}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Create(fs, "cat", State{NextFile: 1, FirstWAL: 1}))
 		c, _, err := Open(fs, "cat")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		defer c.Close()
 		next := func(n uint64) error { return c.Apply(Edit{NextFile: &n}) }
-		if err := next(2); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, next(2))
 		full = true
 		if err := next(3); !errors.Is(err, syscall.ENOSPC) || vfs.IsNoSpace(err) != (kind == vfstest.OpCommit) {
 			t.Fatalf("%v: %v", kind, err)
@@ -52,13 +47,9 @@ func TestFull(t *testing.T) {
 // transaction must not happen, and the catalog continues when there is space.
 func TestFullFile(t *testing.T) {
 	small := vfstest.SmallDisk(t, 3)
-	if err := Create(vfs.Disk, small+"/cat", State{NextFile: 1, FirstWAL: 1, Options: map[string]string{}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Create(vfs.Disk, small+"/cat", State{NextFile: 1, FirstWAL: 1, Options: map[string]string{}}))
 	c, _, err := Open(vfs.Disk, small+"/cat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer c.Close()
 	marks := func(n int) map[string]int64 {
 		m := map[string]int64{}
@@ -70,9 +61,7 @@ func TestFullFile(t *testing.T) {
 	ballast := small + "/ballast"
 	for n := range 5 {
 		f, err := os.Create(ballast)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for block := make([]byte, 4096); err == nil; {
 			_, err = f.Write(block)
 		}
@@ -80,9 +69,7 @@ func TestFullFile(t *testing.T) {
 		if err := c.Apply(Edit{SetMarks: marks(n)}); !vfs.IsNoSpace(err) || !errors.Is(err, syscall.ENOSPC) {
 			t.Fatalf("transaction %d: %v", n, err)
 		}
-		if err := os.Remove(ballast); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(ballast))
 		if err := c.Apply(Edit{SetMarks: marks(n)}); err != nil {
 			t.Fatalf("transaction %d, with room: %v", n, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -21,25 +22,16 @@ func FuzzCatalog(f *testing.F) {
 	for _, tables := range []int{0, 2, 9} {
 		s := sample(rand.New(rand.NewPCG(9, uint64(tables))), tables)
 		name := filepath.Join(f.TempDir(), "CATALOG")
-		if err := Create(vfs.Disk, name, s); err != nil {
-			f.Fatal(err)
-		}
+		must.Do(f, Create(vfs.Disk, name, s))
 		if c, state, err := Open(vfs.Disk, name); err != nil {
 			f.Fatal(err)
 		} else {
 			for number, dead := range state.Tombstones {
-				if err := c.Apply(Edit{AddTombstones: map[uint64]*roaring.Bitmap{number: dead}}); err != nil {
-					f.Fatal(err)
-				}
+				must.Do(f, c.Apply(Edit{AddTombstones: map[uint64]*roaring.Bitmap{number: dead}}))
 			}
-			if err := c.Close(); err != nil {
-				f.Fatal(err)
-			}
+			must.Do(f, c.Close())
 		}
-		image, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		image := must.Get(os.ReadFile(name))(f)
 		for _, repair := range []bool{false, true} {
 			f.Add(image[:min(len(image), 8*pageSize)], repair)
 		}
@@ -65,16 +57,10 @@ func FuzzCatalog(f *testing.F) {
 			return // the file itself is not repaired
 		}
 		name := filepath.Join(t.TempDir(), "CATALOG")
-		if err := os.WriteFile(name, image, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, image, 0o644))
 		c, _, err := Open(vfs.Disk, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		must.Do(t, c.Close())
 	})
 }
 

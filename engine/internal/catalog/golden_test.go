@@ -16,6 +16,7 @@ import (
 
 	"github.com/simdb/simdb/internal/corpora"
 	"github.com/simdb/simdb/internal/golden"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -77,16 +78,12 @@ var goldenEdit = Edit{AddTombstones: map[uint64]*roaring.Bitmap{12: roaring.Bitm
 func createGolden(t *testing.T, name string) {
 	mustCreate(t, vfs.Disk, name, goldenState())
 	c, _ := mustOpen(t, vfs.Disk, name)
-	if err := errors.Join(c.Apply(goldenEdit), c.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(c.Apply(goldenEdit), c.Close()))
 }
 
 func openGolden(t *testing.T, file string, want State) {
 	name := filepath.Join(t.TempDir(), "CATALOG")
-	if err := os.WriteFile(name, corpora.Read(t, file), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, corpora.Read(t, file), 0o644))
 	c, got := mustOpen(t, vfs.Disk, name)
 	defer c.Close()
 	if !equal(*got, want) {
@@ -104,12 +101,8 @@ func writeGolden(t *testing.T) {
 	var buf bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&buf, gzip.BestCompression)
 	z.Write(image)
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(newestGolden, buf.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, z.Close())
+	must.Do(t, os.WriteFile(newestGolden, buf.Bytes(), 0o644))
 }
 
 // TestFormatDoc checks that the hex in the description of the format shows the records of the
@@ -117,10 +110,7 @@ func writeGolden(t *testing.T) {
 func TestFormatDoc(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "CATALOG")
 	createGolden(t, name)
-	tree, err := readTree(vfs.Disk, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Get(readTree(vfs.Disk, name))(t)
 	var want strings.Builder
 	for _, r := range tree.entries {
 		writeHex(&want, "key  ", r.key)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -34,13 +35,9 @@ func TestHistory(t *testing.T) {
 		{[]Removal{{ID: []byte("f"), Seq: 14}}, 0, 14, nil},
 		{many, most, 14, nil},
 	} {
-		if err := c.Apply(Edit{Removed: step.removed, HistoryLimit: step.limit}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Apply(Edit{Removed: step.removed, HistoryLimit: step.limit}))
 		s, _, err := Read(vfs.Disk, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		last := step.removed[len(step.removed)-1].Seq
 		for _, h := range []*History{s.History, c.History()} {
 			all := h.After(h.Gone)
@@ -76,9 +73,7 @@ func TestHistoryUnknown(t *testing.T) {
 	if s.KnownHistory().Gone != 8 {
 		t.Errorf("known after %d", s.KnownHistory().Gone)
 	}
-	if err := c.Apply(Edit{Removed: []Removal{{ID: []byte("a"), Seq: 9}}, HistoryLimit: 100}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Apply(Edit{Removed: []Removal{{ID: []byte("a"), Seq: 9}}, HistoryLimit: 100}))
 	if s, _, err := Read(vfs.Disk, name); err != nil || s.History == nil || s.History.Gone != 8 {
 		t.Errorf("%+v, %v", s, err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/exhaustive"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -49,10 +50,7 @@ func TestRootLedAstray(t *testing.T) {
 	for _, tables := range []int{1, 150} {
 		image, want := smallCatalog(t, tables)
 		w := &walker{f: imageFile{image: image}, name: "CATALOG", seen: map[uint64]bool{}}
-		m, err := w.meta()
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(w.meta())(t)
 		for page := uint64(2); page < m.pages; page++ {
 			damaged := bytes.Clone(image)
 			// The root's leaf has one element, whose value comes after the page header, the element
@@ -74,14 +72,10 @@ func TestRootLedAstray(t *testing.T) {
 func TestLostRootWrite(t *testing.T) {
 	image, _ := smallCatalog(t, 3)
 	name := filepath.Join(t.TempDir(), "CATALOG")
-	if err := os.WriteFile(name, image, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, image, 0o644))
 	c, _ := mustOpen(t, vfs.Disk, name)
 	for i := range int64(2) {
-		if err := c.Apply(Edit{SetMarks: map[string]int64{"m": i}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Apply(Edit{SetMarks: map[string]int64{"m": i}}))
 	}
 	c.Close()
 	later := fileBytes(t, name)
@@ -110,9 +104,7 @@ func TestHostileLeaves(t *testing.T) {
 			t.Errorf("%s was not noticed", what)
 		}
 		name := filepath.Join(t.TempDir(), "CATALOG")
-		if err := os.WriteFile(name, damaged, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, damaged, 0o644))
 		c, _, err := Open(vfs.Disk, name)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
@@ -171,9 +163,7 @@ func TestInvalidBitmap(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "CATALOG")
 	mustCreate(t, vfs.Disk, name, goldenState())
 	tree, err := readTree(vfs.Disk, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	i := slices.IndexFunc(tree.entries, func(r record) bool { return string(r.key) == tombstoneKey(12, 0) })
 	payload := bytes.Clone(tree.entries[i].value[crcSize:])
 	binary.LittleEndian.PutUint16(payload[len(payload)-4:], 9) // 9, 2
@@ -195,9 +185,7 @@ func TestResealedNoise(t *testing.T) {
 	for i := range exhaustive.Every(t, 4).Of(20_000) {
 		rng := rand.New(rand.NewPCG(10, uint64(i)))
 		tree, err := readTree(imageFS{image: image}, "CATALOG")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		r := &tree.entries[rng.IntN(len(tree.entries))]
 		if len(r.value) <= crcSize {
 			continue

@@ -7,6 +7,7 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -83,17 +84,10 @@ func grownCatalog(t *testing.T, n int) ([]byte, State) {
 		}
 		seq := s.FlushedSeq + 1
 		e.FlushedSeq = &seq
-		if err := c.Apply(e); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Apply(e))
 		s.model(e)
 	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
-	host, err := fs.HostPath("CATALOG")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Close())
+	host := must.Get(fs.HostPath("CATALOG"))(t)
 	return fileBytes(t, host), s
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -36,16 +37,10 @@ func TestNextVersion(t *testing.T) {
 		s.FormatVersion = 2
 		mustCreate(t, vfs.Disk, name, s)
 		c, _ := mustOpen(t, vfs.Disk, name)
-		if err := c.Apply(Edit{SetMarks: map[string]int64{"b.jsonl": 5}}); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Apply(Edit{SetMarks: map[string]int64{"b.jsonl": 5}}))
+		must.Do(t, c.Close())
 		got, _, err := Read(vfs.Disk, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got.FormatVersion != 2 || got.Marks["a.jsonl"] != -4096 || got.Marks["b.jsonl"] != -5 || len(got.Tables) != 1 {
 			t.Errorf("version 2: %+v", got)
 		}

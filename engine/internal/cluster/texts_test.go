@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/engine/internal/view"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/table"
 )
 
@@ -34,10 +35,7 @@ func viewWith(t *testing.T, texts []string, sketch int, write func(*testing.T, t
 	}
 	half := docs[:len(docs)/2]
 	slices.SortStableFunc(half, func(a, b table.Document) int { return a.Compare(&b) })
-	r, err := table.OpenBytes(write(t, params, half), "table")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(table.OpenBytes(write(t, params, half), "table"))(t)
 	m := view.NewMemtable(params)
 	for _, d := range docs[len(half):] {
 		m.Add(&d)
@@ -64,9 +62,7 @@ func writeTable(t *testing.T, params table.Params, docs []table.Document) []byte
 	if err == nil {
 		_, err = w.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return file.Bytes()
 }
 
@@ -74,15 +70,10 @@ func writeTable(t *testing.T, params table.Params, docs []table.Document) []byte
 func writeShuffled(t *testing.T, params table.Params, docs []table.Document) []byte {
 	t.Helper()
 	var file bytes.Buffer
-	w, err := table.NewBatchWriter(t.Context(), &file, params, table.BatchOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(table.NewBatchWriter(t.Context(), &file, params, table.BatchOptions{}))(t)
 	defer w.Close()
 	order := rand.New(rand.NewPCG(1, 2)).Perm(len(docs))
-	if _, err := w.AddRecords(len(docs), 0, func(i int) (text, fields []byte) { return docs[order[i]].Text, nil }); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.AddRecords(len(docs), 0, func(i int) (text, fields []byte) { return docs[order[i]].Text, nil }))(t)
 	b := &table.Batch{FirstSeq: 1, Strings: &table.Arena{}, Records: make([]uint32, len(docs)), Bare: make([]uint64, len(docs)/64+1)}
 	for i, at := range order {
 		b.Records[at] = uint32(i)
@@ -94,9 +85,7 @@ func writeShuffled(t *testing.T, params table.Params, docs []table.Document) []b
 			b.Bare[i/64] |= 1 << (i % 64)
 		}
 	}
-	if _, err := w.Write(b); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Write(b))(t)
 	return file.Bytes()
 }
 
@@ -126,9 +115,7 @@ func TestAddTexts(t *testing.T) {
 		v := viewWith(t, texts, 0, writeShuffled)
 		v.Memory = memory
 		j := &joinSet{v: v, by: view.Criterion{Text: view.Levenshtein, T: 0.9}}
-		if err := j.addTexts(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, j.addTexts(t.Context()))
 		if held := j.text.ends != nil; held != (memory > 1) {
 			t.Errorf("with %d bytes of memory texts are held: %t", memory, held)
 		}
@@ -138,10 +125,7 @@ func TestAddTexts(t *testing.T) {
 		sets := firstsOf(j)
 		first, scratch := map[string]uint32{}, []byte(nil)
 		for i := range uint32(j.items) {
-			want, err := j.place(i).Text(&scratch)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(j.place(i).Text(&scratch))(t)
 			text := string(want)
 			if got, err := j.textOf(i, &scratch); err != nil || string(got) != text {
 				t.Fatalf("item %d: another text, or %v", i, err)
@@ -187,15 +171,9 @@ func TestEqualSets(t *testing.T) {
 		texts[i] = base + fmt.Sprintf(" and then %d", r.IntN(30))
 	}
 	v := viewOf(t, texts, 1)
-	j, err := newJoinSet(t.Context(), v, view.Criterion{Jaccard: true, T: 0.5, Verified: true}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must.Get(newJoinSet(t.Context(), v, view.Criterion{Jaccard: true, T: 0.5, Verified: true}, nil))(t)
 	text := func(item uint32) string {
-		id, err := j.place(item).ID()
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := must.Get(j.place(item).ID())(t)
 		var n int
 		fmt.Sscan(string(id), &n)
 		return texts[n]

@@ -56,6 +56,9 @@ func (sample Sample) sketch(v *view.View) (minhash.Sketch, error) {
 		return s.Sketch, nil
 	}
 	p, err := v.Locate(sample.ID)
+	if err == nil {
+		err = p.Announce(table.PartSketch | table.PartText)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +82,9 @@ func (sample Sample) ReadText(v *view.View) ([]byte, error) {
 // Stored returns a copy of the stored document with the ID, or ErrNotFound if there is none.
 func (sample Sample) Stored(v *view.View) (d table.Document, err error) {
 	p, err := v.Locate(sample.ID)
+	if err == nil {
+		err = p.Announce(table.PartSketch | table.PartText)
+	}
 	if err != nil {
 		return d, err
 	}
@@ -284,6 +290,11 @@ func (q *Jaccard) part(ctx context.Context, p *view.Part, x *target, except stri
 		if i%4096 == 4095 && ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if i%table.Together == 0 && p.IsServed() {
+			if err := announce(p, q.raw[i:min(i+table.Together, len(q.raw))], x); err != nil {
+				return err
+			}
+		}
 		score := estimate(h)
 		if !x.accepts(score) {
 			continue
@@ -297,6 +308,21 @@ func (q *Jaccard) part(ctx context.Context, p *view.Part, x *target, except stri
 		}
 	}
 	return nil
+}
+
+// announce says that the IDs of hits will be read and, if texts decide, their texts.
+func announce(p *view.Part, hits []table.JaccardHit, x *target) error {
+	var docs []uint32
+	for _, h := range hits {
+		if x.accepts(estimate(h)) {
+			docs = append(docs, h.Doc)
+		}
+	}
+	parts := table.PartID
+	if x.real != 0 {
+		parts |= table.PartText
+	}
+	return p.Announce(docs, parts)
 }
 
 // estimate returns the score of a hit.

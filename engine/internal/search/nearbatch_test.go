@@ -11,13 +11,14 @@ import (
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestLongRuns has two fingerprints with equally many documents, in different orders of IDs, in a
 // table and a memtable, and searches for fingerprints at various distances from these.
 func TestLongRuns(t *testing.T) {
 	db, err := store.Create(filepath.Join(t.TempDir(), "a.simdb"), store.Options{NoAutoCompaction: true, NoSync: true})
-	must(t, err)
+	must.Do(t, err)
 	defer db.Close()
 	const n = 2*longRun + 100
 	r, ctx := rand.New(rand.NewPCG(1, 1)), t.Context()
@@ -33,20 +34,20 @@ func TestLongRuns(t *testing.T) {
 			}
 		}
 		_, err := db.Write(ctx, ops)
-		must(t, err)
+		must.Do(t, err)
 		if half == 0 {
-			must(t, db.Flush(ctx))
+			must.Do(t, db.Flush(ctx))
 		}
 	}
 	slices.Sort(ids[0])
 	slices.Sort(ids[1])
 	v, err := db.View()
-	must(t, err)
+	must.Do(t, err)
 	defer v.Close()
 	queries := []base.Fingerprint{0, 1, 2, 0xffff, 0xfffe, 0, 0xfffe, 0xff}
 	for _, matches := range []int{1 << 20, 5 * n} {
 		var found [8][]view.Match
-		must(t, EachBatch(ctx, v, [][]base.Fingerprint{queries}, 8, len(queries), matches, func(query int, m view.Match) bool {
+		must.Do(t, EachBatch(ctx, v, [][]base.Fingerprint{queries}, 8, len(queries), matches, func(query int, m view.Match) bool {
 			found[query] = append(found[query], m)
 			return true
 		}))

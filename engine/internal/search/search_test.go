@@ -19,6 +19,7 @@ import (
 	"github.com/simdb/simdb/engine/internal/store"
 	"github.com/simdb/simdb/engine/internal/view"
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/table"
 )
 
@@ -215,13 +216,6 @@ func equal[T comparable](t *testing.T, what string, got, want []T) {
 	}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestNear(t *testing.T) {
 	m, ctx := newModel(t, 1, 0, 0), t.Context()
 	var q Near
@@ -229,29 +223,29 @@ func TestNear(t *testing.T) {
 		fp := m.docs[m.some(1)[0]].fp ^ 1<<m.rng.IntN(64)
 		k := []int{0, 1, 2, 3, 6, 12, 30, 64}[m.rng.IntN(8)]
 		want, what := m.near(fp, k), fmt.Sprintf("%016x within %d", fp, k)
-		must(t, q.Find(ctx, m.v, []base.Fingerprint{fp}, k))
+		must.Do(t, q.Find(ctx, m.v, []base.Fingerprint{fp}, k))
 		equal(t, what, nearMatches(q.Hits), want)
 		n := 1 + m.rng.IntN(20)
 		q.Want = NearWant{First: n}
-		must(t, q.Find(ctx, m.v, []base.Fingerprint{fp}, k))
+		must.Do(t, q.Find(ctx, m.v, []base.Fingerprint{fp}, k))
 		equal(t, "the first "+what, nearMatches(q.Hits), want[:min(n, len(want))])
 		if len(want) > n {
 			last := slices.MaxFunc(q.Hits, CompareNear)
 			q.Want.After = &last
-			must(t, q.Find(ctx, m.v, []base.Fingerprint{fp}, k))
+			must.Do(t, q.Find(ctx, m.v, []base.Fingerprint{fp}, k))
 			equal(t, "the next "+what, nearMatches(q.Hits), want[n:min(2*n, len(want))])
 		}
 		q.Want = NearWant{Count: true}
-		must(t, q.Find(ctx, m.v, []base.Fingerprint{fp}, k))
+		must.Do(t, q.Find(ctx, m.v, []base.Fingerprint{fp}, k))
 		var visited []NearHit
 		q.Want = NearWant{Visit: func(h NearHit) error { visited = append(visited, h); return nil }}
 		if q.Found != int64(len(want)) {
 			t.Fatalf("%s: counted %d, want %d", what, q.Found, len(want))
 		}
-		must(t, q.Find(ctx, m.v, []base.Fingerprint{fp}, k))
+		must.Do(t, q.Find(ctx, m.v, []base.Fingerprint{fp}, k))
 		equal(t, "unordered "+what, nearMatches(visited), want)
 		q.Want = NearWant{}
-		must(t, q.Nearest(ctx, m.v, [][]base.Fingerprint{{fp}}, n))
+		must.Do(t, q.Nearest(ctx, m.v, [][]base.Fingerprint{{fp}}, n))
 		equal(t, fmt.Sprint("nearest to ", what), nearMatches(q.Hits)[:n], m.near(fp, 64)[:n])
 		q.Want = NearWant{}
 	}
@@ -279,7 +273,7 @@ func TestNearBatch(t *testing.T) {
 			}
 			var got []view.Match
 			last := 0
-			must(t, EachBatch(ctx, m.v, [][]base.Fingerprint{fps}, k, 64, matches, func(query int, found view.Match) bool {
+			must.Do(t, EachBatch(ctx, m.v, [][]base.Fingerprint{fps}, k, 64, matches, func(query int, found view.Match) bool {
 				if query < last {
 					t.Fatalf("query %d after %d", query, last)
 				}
@@ -290,7 +284,7 @@ func TestNearBatch(t *testing.T) {
 			equal(t, fmt.Sprintf("k %d, %d matches", k, matches), got, want)
 		}
 		known, err := AnyNear(ctx, m.v, [][]base.Fingerprint{fps}, k)
-		must(t, err)
+		must.Do(t, err)
 		for i, fp := range fps {
 			if want := len(m.near(fp, k)) > 0; known[i] != want {
 				t.Fatalf("%x within %d: %v, want %v", fp, k, known[i], want)
@@ -311,10 +305,10 @@ func TestJaccard(t *testing.T) {
 		}
 		by := view.Criterion{Jaccard: true, T: []float64{0.1, 0.3, 0.65, 0.8, 1}[m.rng.IntN(5)], Verified: m.rng.IntN(2) == 0}
 		want, what := m.jaccard(text, by.T, of.ID), fmt.Sprintf("%q %+v", text, by)
-		must(t, q.Find(ctx, m.v, of, by))
+		must.Do(t, q.Find(ctx, m.v, of, by))
 		equal(t, what, scoredMatches(q.Hits), want)
 		x, err := NewScorer(ctx, m.v, of, by)
-		must(t, err)
+		must.Do(t, err)
 		for id := range m.docs {
 			at := slices.IndexFunc(want, func(w view.Match) bool { return w.ID == id })
 			got, ok, err := x.Match(ctx, id)
@@ -402,7 +396,7 @@ func checkEach(t *testing.T, m *model, of []table.Document, by view.Criterion, w
 	got := make([][]view.Match, len(of))
 	last := 0
 	sample := func(i int) Sample { return Sample{ID: string(of[i].ID), Text: string(of[i].Text)} }
-	must(t, EachVerified(t.Context(), m.v, len(of), sample, by, func(query int, found []view.Match) bool {
+	must.Do(t, EachVerified(t.Context(), m.v, len(of), sample, by, func(query int, found []view.Match) bool {
 		if query < last {
 			t.Fatalf("query %d after %d", query, last)
 		}
@@ -421,15 +415,15 @@ func checkAny(ctx context.Context, t *testing.T, m *model, of []table.Document, 
 	const most = 32
 	document := func(i int) table.Document { return of[i] }
 	known, err := AnyMatches(ctx, m.v, len(of), document, by, most, nil)
-	must(t, err)
+	must.Do(t, err)
 	named := make([]view.Match, len(of))
 	again, err := AnyMatches(ctx, m.v, len(of), document, by, most, named)
-	must(t, err)
+	must.Do(t, err)
 	equal(t, fmt.Sprintf("known by %+v, named", by), again, known)
 	for i, d := range of {
 		others := slices.DeleteFunc(slices.Clone(want[i]), func(w view.Match) bool { return m.isAllowed(string(d.ID), w.ID) })
 		one, is, err := AnyMatch(ctx, m.v, &d, nil, by, most)
-		must(t, err)
+		must.Do(t, err)
 		switch what := fmt.Sprintf("%s %q by %+v", d.ID, d.Text, by); {
 		case known[i] != (len(others) > 0) || is != known[i]:
 			t.Fatalf("%s: known %v, alone %v, of %d", what, known[i], is, len(others))
@@ -503,7 +497,7 @@ func TestSimilar(t *testing.T) {
 				want = append(want, view.Match{ID: id, Score: score, Exact: true})
 			}
 		}
-		must(t, q.FindSimilar(ctx, m.v, of, by))
+		must.Do(t, q.FindSimilar(ctx, m.v, of, by))
 		equal(t, fmt.Sprintf("%s by %+v", of.ID, by), scoredMatches(q.Hits), sorted(want))
 		if parts, err := PlanSimilar(ctx, m.v, of, by); err != nil || len(parts) != 3 || parts[0].Method != method {
 			t.Fatalf("the plan %+v, %v, want %s", parts, err, method)
@@ -532,14 +526,14 @@ func TestEntries(t *testing.T) {
 			return id < f.From || f.To != "" && id >= f.To || odd && id[len(id)-1]%2 == 0 || zero && m.docs[id].fields != `{"n":0}`
 		})
 		var got, inOrder []string
-		must(t, listing.Each(ctx, m.v, f, func(id []byte, _ view.Place) error { got = append(got, string(id)); return nil }))
+		must.Do(t, listing.Each(ctx, m.v, f, func(id []byte, _ view.Place) error { got = append(got, string(id)); return nil }))
 		slices.Sort(got)
 		equal(t, what, got, want)
 		most := 1 + m.rng.IntN(40)
 		if f.Reverse {
 			slices.Reverse(want)
 		}
-		must(t, listing.EachInOrder(ctx, m.v, f, 1+m.rng.IntN(9), 1+m.rng.IntN(9), func(id []byte, _ view.Place) (bool, error) {
+		must.Do(t, listing.EachInOrder(ctx, m.v, f, 1+m.rng.IntN(9), 1+m.rng.IntN(9), func(id []byte, _ view.Place) (bool, error) {
 			inOrder = append(inOrder, string(id))
 			return len(inOrder) < most, nil
 		}))
@@ -549,7 +543,7 @@ func TestEntries(t *testing.T) {
 		t.Errorf("%d documents, %v, want %d", n, err, len(m.docs))
 	}
 	ids, seen := append(m.some(50), "none"), map[int]bool{}
-	must(t, m.v.EachPlace(ctx, ids, func(i int, _ view.Place, text, _ []byte) error {
+	must.Do(t, m.v.EachPlace(ctx, ids, func(i int, _ view.Place, text, _ []byte) error {
 		if seen[i] = true; string(text) != m.docs[ids[i]].text {
 			t.Errorf("%s has the text %q", ids[i], text)
 		}

@@ -147,7 +147,12 @@ func (q *Similar) part(ctx context.Context, p *view.Part, except string, fn Simi
 	if len(q.docs) > fewTexts {
 		texts = p.Texts()
 	}
-	for _, doc := range q.docs {
+	for i, doc := range q.docs {
+		if i%table.Together == 0 {
+			if err := p.Announce(q.docs[i:min(i+table.Together, len(q.docs))], table.PartText|table.PartID); err != nil {
+				return false, err
+			}
+		}
 		if more, err := q.document(ctx, p, doc, texts, except, fn); err != nil || !more {
 			return false, err
 		}

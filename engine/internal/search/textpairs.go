@@ -123,6 +123,9 @@ func (x *textPairs) order() error {
 func (x *textPairs) share(ctx context.Context, sets *features.SetHasher, spans []span) error {
 	var reader *table.Texts
 	part := uint32(inMemory)
+	if err := x.announce(spans); err != nil {
+		return err
+	}
 	for _, s := range spans {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -144,6 +147,25 @@ func (x *textPairs) share(ctx context.Context, sets *features.SetHasher, spans [
 			continue
 		}
 		x.compare(sets, text, pairs)
+	}
+	return nil
+}
+
+// announce says that the texts of documents will be read.
+func (x *textPairs) announce(spans []span) error {
+	for i, parts := 0, x.v.Version.Parts; i < len(spans); {
+		part := x.pairs[spans[i].from].part
+		if part == inMemory || !parts[part].IsServed() {
+			i++
+			continue
+		}
+		var docs []uint32
+		for ; i < len(spans) && x.pairs[spans[i].from].part == part; i++ {
+			docs = append(docs, x.pairs[spans[i].from].doc)
+		}
+		if err := parts[part].Announce(docs, table.PartText); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -25,6 +25,14 @@ func (p Place) Kill(seq uint64) {
 	p.Part.Dead.Kill(p.Doc, seq)
 }
 
+// Announce says that parts of the document will be read, see table.Reader.Announce.
+func (p Place) Announce(parts table.Parts) error {
+	if p.Mem != nil || !p.Part.IsServed() {
+		return nil
+	}
+	return p.Part.Announce([]uint32{p.Doc}, parts)
+}
+
 // Document reads the document into d; its slices alias the table.
 func (p Place) Document(d *table.Document) error {
 	if p.Mem != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/table"
 )
 
@@ -32,10 +33,7 @@ func decodeAll(p []byte) (recs []Record, before []uint64, err error) {
 
 // TestBatchFormat compares the hex in docs/format/wal.md with the encoding, and decodes it.
 func TestBatchFormat(t *testing.T) {
-	doc, err := os.ReadFile("../../../docs/format/wal.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(os.ReadFile("../../../docs/format/wal.md"))(t)
 	_, section, _ := strings.Cut(string(doc), "## Payloads")
 	_, block, _ := strings.Cut(section, "```hex\n")
 	block, _, ok := strings.Cut(block, "```")
@@ -47,10 +45,7 @@ func TestBatchFormat(t *testing.T) {
 		line, _, _ = strings.Cut(line, "#")
 		digits.WriteString(strings.Join(strings.Fields(line)[1:], ""))
 	}
-	shown, err := hex.DecodeString(digits.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	shown := must.Get(hex.DecodeString(digits.String()))(t)
 	got := Encode(nil, exampleBatch())
 	got[0] = 42 // the first sequence number
 	if string(got) != string(shown) {

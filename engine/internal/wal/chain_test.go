@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -94,9 +95,7 @@ func allFrames() (all []string) {
 func TestChainCrash(t *testing.T) {
 	for _, flush := range []bool{false, true} {
 		whole := vfstest.NewMem("")
-		if _, err := chain(whole, flush); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(chain(whole, flush))(t)
 		if got, err := chained(whole); err != nil || !slices.Equal(got, allFrames()) {
 			t.Fatalf("%q, %v", got, err)
 		}
@@ -129,9 +128,7 @@ func TestChainWaits(t *testing.T) {
 	if fs.Ops() != 0 {
 		t.Errorf("%d operations before the first Sync", fs.Ops())
 	}
-	if err := two.Prepare(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, two.Prepare())
 	var all sync.WaitGroup
 	for i := range 8 {
 		end := mustAppend(t, two, fmt.Sprint(i))
@@ -151,13 +148,9 @@ func TestChainWaits(t *testing.T) {
 	if err != nil || !res.Clean || !slices.Equal(got, []string{"first"}) {
 		t.Errorf("%q, %+v, %v", got, res, err)
 	}
-	if err := two.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, two.Close())
 	spare := New(fs, chainName(2), Header{Number: 2}, two)
-	if err := errors.Join(spare.Prepare(), spare.Discard()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(spare.Prepare(), spare.Discard()))
 	if _, err := fs.Stat(chainName(2)); err == nil {
 		t.Error("a discarded log is there")
 	}
@@ -171,9 +164,7 @@ func TestChainFull(t *testing.T) {
 		fs := vfstest.NewMem("")
 		one := mustCreate(t, fs, chainName(0))
 		two := New(fs, chainName(1), Header{Number: 1}, one)
-		if err := two.Prepare(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, two.Prepare())
 		mustAppend(t, one, "first")
 		end := mustAppend(t, two, "second")
 		fs.SetLimit(fs.Used())

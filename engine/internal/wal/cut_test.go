@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -20,22 +21,16 @@ func unsyncedLog(t *testing.T, payloads []string) *vfstest.Mem {
 	for _, payload := range payloads {
 		mustAppend(t, w, payload)
 	}
-	if err := w.Flush(w.Size()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Flush(w.Size()))
 	return fs
 }
 
 func TestCutIsDurable(t *testing.T) {
 	fs := unsyncedLog(t, words)
 	_, res, err := collect(fs, "log", Options{Last: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	size, err := Cut(fs, "log", res)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if info, err := fs.Stat("log"); err != nil || info.Size != size {
 		t.Errorf("Cut says %d bytes: %+v, %v", size, info, err)
 	}
@@ -50,12 +45,8 @@ func TestCutIsDurable(t *testing.T) {
 
 func TestCutRemovesDurably(t *testing.T) {
 	fs := vfstest.NewMem("")
-	if _, err := fs.Create("log"); err != nil {
-		t.Fatal(err)
-	}
-	if err := fs.SyncDir("."); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(fs.Create("log"))(t)
+	must.Do(t, fs.SyncDir("."))
 	_, res, err := collect(fs, "log", Options{Last: true})
 	if err != nil || res.End != 0 {
 		t.Fatalf("%+v, %v", res, err)
@@ -76,9 +67,7 @@ func TestCrashDuringCut(t *testing.T) {
 		for seed := range uint64(60) {
 			fs := unsyncedLog(t, payloads)
 			_, res, err := collect(fs, "log", Options{Last: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			fs.CrashAt(fs.Ops() + op)
 			acked := 0
 			if _, err := Cut(fs, "log", res); err == nil {

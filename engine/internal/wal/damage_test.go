@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -27,18 +28,14 @@ func sampleLog(t testing.TB, payloads []string, synced int, closed bool) []byte 
 	for i, payload := range payloads {
 		end := mustAppend(t, w, payload)
 		if i+1 == synced {
-			if err := w.Sync(end); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.Sync(end))
 		}
 	}
 	err := w.Flush(w.Size())
 	if closed {
 		err = w.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return contentOf(t, fs, "log")
 }
 
@@ -140,10 +137,7 @@ func TestMovedFrames(t *testing.T) {
 		}
 	}
 	fs := vfstest.NewMem("")
-	w, err := Create(fs, "log", Header{Database: testHeader.Database, Number: testHeader.Number + 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(Create(fs, "log", Header{Database: testHeader.Database, Number: testHeader.Number + 1}))(t)
 	for _, p := range payloads {
 		mustAppend(t, w, p)
 	}

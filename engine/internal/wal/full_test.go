@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -20,9 +21,7 @@ func TestFull(t *testing.T) {
 			mem := vfstest.NewMem("")
 			w := mustCreate(t, mem, "log")
 			if synced {
-				if err := w.Sync(mustAppend(t, w, "first")); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, w.Sync(mustAppend(t, w, "first")))
 			}
 			mem.SetLimit(mem.Used() + room)
 			var want []string
@@ -74,9 +73,7 @@ func TestFull(t *testing.T) {
 			if full == 0 {
 				step("end", w.End)
 			}
-			if err := w.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.Close())
 			got, res, err := collect(mem, "log", Options{Header: &testHeader})
 			if err != nil || !res.Clean || fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Fatalf("room %d: %q, want %q; %+v, %v", room, got, want, res, err)

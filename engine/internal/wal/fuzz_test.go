@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // FuzzWAL replays arbitrary bytes as a log. With repair it first corrects the header and the
@@ -35,9 +36,7 @@ func FuzzWAL(f *testing.F) {
 		if res.End+res.TornBytes != int64(len(image)) || res.Frames != len(got) || !last && !res.Clean {
 			t.Fatalf("%+v of %d bytes", res, len(image))
 		}
-		if _, err := Cut(fs, "log", res); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(Cut(fs, "log", res))(t)
 		if res.End == 0 {
 			return
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/golden"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -28,21 +29,14 @@ func goldenLog(t *testing.T) []byte {
 	for i := range h.Database {
 		h.Database[i] = byte(0xa0 + i)
 	}
-	w, err := Create(fs, "log", h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(Create(fs, "log", h))(t)
 	for i, payload := range goldenPayloads {
 		end := mustAppend(t, w, payload)
 		if i == 0 {
-			if err := w.Sync(end); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.Sync(end))
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	return contentOf(t, fs, "log")
 }
 
@@ -61,10 +55,7 @@ func TestGolden(t *testing.T) {
 
 // TestFormatDoc compares the hex in the description of the format with the golden log.
 func TestFormatDoc(t *testing.T) {
-	doc, err := os.ReadFile(formatDoc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(os.ReadFile(formatDoc))(t)
 	_, rest, ok := strings.Cut(string(doc), "```hex\n")
 	block, _, ok2 := strings.Cut(rest, "```")
 	if !ok || !ok2 {
@@ -77,10 +68,7 @@ func TestFormatDoc(t *testing.T) {
 		if want := fmt.Sprintf("%04x", len(shown)); offset != want {
 			t.Errorf("offset %q instead of %s", offset, want)
 		}
-		raw, err := hex.DecodeString(strings.Join(strings.Fields(line), ""))
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(hex.DecodeString(strings.Join(strings.Fields(line), "")))(t)
 		shown = append(shown, raw...)
 	}
 	if want := goldenLog(t); !bytes.Equal(shown, want) {

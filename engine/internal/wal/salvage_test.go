@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
 
@@ -15,16 +16,12 @@ import (
 func salvageImage(t *testing.T, image []byte, expected *Header) (got []string, res Salvaged) {
 	t.Helper()
 	fs := vfstest.NewMem("")
-	if err := vfstest.WriteFile(fs, "log", string(image)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, vfstest.WriteFile(fs, "log", string(image)))
 	res, err := Salvage(fs, "log", expected, func(_ int64, payload []byte) error {
 		got = append(got, string(payload))
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return got, res
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // registerVersion2 registers a version 2 whose frames store the complement of the type, so that no
@@ -44,9 +46,7 @@ func TestNextVersion(t *testing.T) {
 	}
 	registerVersion2(t)
 	golden, err := os.ReadFile(goldenFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if got, res, err := collect(fileOf(t, golden), "log", Options{}); err != nil || res.Version != 1 || !slices.Equal(got, goldenPayloads) {
 		t.Fatalf("version 1: %q, %+v, %v", got, res, err)
 	}
@@ -55,9 +55,7 @@ func TestNextVersion(t *testing.T) {
 	if err != nil || res.Version != 2 || !res.Torn || !slices.Equal(got, want) {
 		t.Fatalf("version 2: %q, %+v, %v", got, res, err)
 	}
-	if _, err := Cut(fs, "log", res); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Cut(fs, "log", res))(t)
 	got, res, err = collect(fs, "log", Options{Header: &h})
 	if err != nil || res.Version != 2 || !res.Clean || !slices.Equal(got, want) {
 		t.Fatalf("version 2 after it was cut: %q, %+v, %v", got, res, err)

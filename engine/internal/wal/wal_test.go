@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/simdb/simdb/internal/base"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/vfs"
 	"github.com/simdb/simdb/internal/vfs/vfstest"
 )
@@ -34,19 +35,13 @@ func collect(fs vfs.FS, name string, opts Options) ([]string, Result, error) {
 
 func mustCreate(t testing.TB, fs vfs.FS, name string) *Writer {
 	t.Helper()
-	w, err := Create(fs, name, testHeader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(Create(fs, name, testHeader))(t)
 	return w
 }
 
 func mustAppend(t testing.TB, w *Writer, payload string) int64 {
 	t.Helper()
-	end, err := w.Append([]byte(payload))
-	if err != nil {
-		t.Fatal(err)
-	}
+	end := must.Get(w.Append([]byte(payload)))(t)
 	return end
 }
 
@@ -58,27 +53,16 @@ func fileOf(t testing.TB, data []byte) vfs.FS {
 	if err == nil {
 		_, err = f.Write(data)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return fs
 }
 
 func contentOf(t testing.TB, fs vfs.FS, name string) []byte {
 	t.Helper()
-	f, err := fs.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(fs.Open(name))(t)
 	defer f.Close()
-	size, err := f.Size()
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(io.NewSectionReader(f, 0, size))
-	if err != nil {
-		t.Fatal(err)
-	}
+	size := must.Get(f.Size())(t)
+	data := must.Get(io.ReadAll(io.NewSectionReader(f, 0, size)))(t)
 	return data
 }
 
@@ -86,19 +70,14 @@ func TestRoundTrip(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 10))
 		fs := vfstest.NewMem("")
-		w, err := Create(fs, "log", testHeader)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(Create(fs, "log", testHeader))(t)
 		var want []string
 		size := int64(HeaderSize)
 		for range r.IntN(21) {
 			length := []int{r.IntN(41), r.IntN(3001), bufferLimit}[r.IntN(3)]
 			payload := bytes.Repeat([]byte{byte(length)}, length)
 			end, err := w.Append(payload)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			want = append(want, string(payload))
 			size += frameSize(int64(length))
 			if end != size || w.Size() != size {
@@ -110,13 +89,9 @@ func TestRoundTrip(t *testing.T) {
 			case 1:
 				err = w.Flush(end)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Close())
 		for _, last := range []bool{false, true} {
 			got, res, err := collect(fs, "log", Options{Last: last, Header: &testHeader})
 			wantRes := Result{Version: 1, Header: testHeader, Frames: len(want), End: size + frameHeader, Clean: true}
@@ -133,17 +108,13 @@ func TestRoundTrip(t *testing.T) {
 func TestOnDisk(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "000017.wal")
 	w := mustCreate(t, vfs.Disk, name)
-	if err := w.Sync(mustAppend(t, w, "first")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Sync(mustAppend(t, w, "first")))
 	mustAppend(t, w, "second") // in memory, and lost if the process dies
 	got, res, err := collect(vfs.Disk, name, Options{Last: true})
 	if err != nil || !slices.Equal(got, []string{"first"}) || res.Torn || res.Clean {
 		t.Fatalf("%q, %+v, %v", got, res, err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	if err := w.Close(); err != nil {
 		t.Errorf("second Close: %v", err)
 	}
@@ -230,9 +201,7 @@ func TestGroupCommit(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	if n := fs.syncs.Load(); n > writers*each/4 {
 		t.Errorf("%d syncs for %d writes", n, writers*each)
 	}
@@ -353,9 +322,7 @@ func checkPrefix(t *testing.T, what string, fs vfs.FS, payloads []string, acked 
 func TestFailuresPoison(t *testing.T) {
 	payloads := scriptPayloads()
 	counter := vfstest.NewFaulty(vfstest.NewMem(""), nil)
-	if _, err := script(counter, payloads); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(script(counter, payloads))(t)
 	for op := 1; op <= counter.Ops(); op++ {
 		for i, inject := range []func(vfstest.Op) error{
 			vfstest.FailOnce(op, syscall.EIO), vfstest.FailFrom(op, syscall.ENOSPC),
@@ -383,9 +350,7 @@ func TestPoisonIsFinal(t *testing.T) {
 			return nil
 		}), "log")
 		synced := mustAppend(t, w, "durable")
-		if err := w.Sync(synced); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Sync(synced))
 		end := mustAppend(t, w, "lost")
 		fail = true
 		first := w.Sync(end)
@@ -405,38 +370,6 @@ func TestPoisonIsFinal(t *testing.T) {
 		}
 		if mem.Ops() != ops {
 			t.Errorf("%v: something was written after the failure", kind)
-		}
-	}
-}
-
-func BenchmarkSync(b *testing.B) {
-	w := mustCreate(b, vfs.Disk, filepath.Join(b.TempDir(), "log"))
-	payload := bytes.Repeat([]byte("x"), 300)
-	for b.Loop() {
-		end, err := w.Append(payload)
-		if err == nil {
-			err = w.Sync(end)
-		}
-		if err != nil {
-			b.Fatal(err)
-		}
-	}
-	w.Close()
-}
-
-func BenchmarkReplay(b *testing.B) {
-	name := filepath.Join(b.TempDir(), "log")
-	w := mustCreate(b, vfs.Disk, name)
-	for range 20_000 {
-		mustAppend(b, w, string(bytes.Repeat([]byte("x"), 300)))
-	}
-	b.SetBytes(w.Size())
-	if err := w.Close(); err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if _, err := Replay(vfs.Disk, name, Options{}, func([]byte) error { return nil }); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

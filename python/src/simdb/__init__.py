@@ -13,6 +13,7 @@ dictionaries, or a dictionary of columns. The functions release the interpreter 
 from __future__ import annotations
 
 import os
+from html import escape as _escape
 from typing import TYPE_CHECKING, Any, Iterable, List, NamedTuple, Optional, Union, overload
 
 from . import _library
@@ -75,11 +76,12 @@ class Dedup(NamedTuple):
         return (~self.mask).rows
 
     def __repr__(self) -> str:
-        return f"{self.audit!r}\n{self.mask!r}"
+        return "\n".join([repr(self.audit), repr(self.mask), *self.audit.warnings])
 
     def _repr_html_(self) -> str:
         """Returns the first rows of the audit for a notebook."""
-        return f"<p>{sum(self.mask)} of {len(self.mask)} rows kept</p>{self.audit._repr_html_()}"
+        said = "".join(f"<p>{_escape(w)}</p>" for w in self.audit.warnings)
+        return f"<p>{sum(self.mask)} of {len(self.mask)} rows kept</p>{self.audit._repr_html_()}{said}"
 
 
 def dedup(
@@ -134,7 +136,8 @@ def dedup(
             min_words=5, shingle="chars:5" or stop_words="words.txt".
 
     Returns:
-        (mask, audit). The mask has a boolean for each row: True if it is kept; ``kept`` and ``dropped`` of the result
+        (mask, audit). ``audit.warnings`` names rows without a usable text or fingerprint (``<table>:1`` is the first), and
+        options without effect. The mask has a boolean for each row: True if it is kept; ``kept`` and ``dropped`` of the result
         are row numbers. The audit has a row for each
         dropped one: row and keeper_row (from 0), id, keeper, keeper_file (null: this table),
         distance (bits), score (0 to 1), exact, rule and cluster (from 1, the largest first). With level it
@@ -163,7 +166,7 @@ def dedup(
         "only_against": only_against, "level": level, "memory": memory, **options,
     }
     reply = _call({"op": "dedup", "keywords": keywords}, tables)
-    return Dedup(Mask(Table(reply.mask)["keep"]), Table(reply.table))
+    return Dedup(Mask(Table(reply.mask)["keep"]), Table(reply.table, warnings=reply.values["warnings"] or ()))
 
 
 def decontaminate(
@@ -201,7 +204,7 @@ def tune(table: Any, text: Union[str, List[str], None] = None, *, id: Optional[s
 
 @overload
 def learn(
-    table: Any, labels: Iterable[Any], text: Union[str, List[str], None] = None, *, id: Optional[str] = None, ask: None = None, **options: Any
+    table: Any, labels: Union[Iterable[Any], "os.PathLike[str]"], text: Union[str, List[str], None] = None, *, id: Optional[str] = None, ask: None = None, **options: Any
 ) -> Lesson: ...
 
 
@@ -213,13 +216,13 @@ def learn(
 
 @overload
 def learn(
-    table: Any, labels: Iterable[Any], text: Union[str, List[str], None] = None, *, id: Optional[str] = None, ask: int, **options: Any
+    table: Any, labels: Union[Iterable[Any], "os.PathLike[str]"], text: Union[str, List[str], None] = None, *, id: Optional[str] = None, ask: int, **options: Any
 ) -> Interview: ...
 
 
 def learn(
     table: Any,
-    labels: Optional[Iterable[Any]] = None,
+    labels: Union[Iterable[Any], "os.PathLike[str]", None] = None,
     text: Union[str, List[str], None] = None,
     *,
     id: Optional[str] = None,
@@ -229,12 +232,14 @@ def learn(
     """Learns from labels which rule decides what near-duplicates are, as ``simdb learn`` does.
 
     Without labels it asks about pairs of rows: in a notebook with buttons, if there is the package ipywidgets, and
-    elsewhere through ``input``. Press Same if nothing would be lost without one of the two rows.
+    elsewhere through ``input``, where Ctrl-C ends the questions, as q does: the answers so far are returned.
+    Press Same if nothing would be lost without one of the two rows.
 
     Args:
         table, text, id: as in :func:`dedup`. Without ids, labels name rows by their numbers, from 0.
         labels: dictionaries with a, b and same, or tuples of the three: two ids, and whether the documents are the
-            same. From 20 labels on, the rule is usually better than any threshold.
+            same; or the path of a file of labels or decisions, as ``simdb learn`` and ``simdb review`` write it. From 20
+            labels on, the rule is usually better than any threshold.
         ask: the number of pairs to ask about. The default is 30 without labels, otherwise 0.
         options: sample=50000 (rows that are compared), seed=1, memory="1GiB", and flags about what is compared.
 

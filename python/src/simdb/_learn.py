@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from ._database import next_number
 from ._library import call, usable
+from ._sources import path_of
 
 Label = Tuple[str, str, bool]  # two ids, and whether the documents are the same
 
@@ -33,9 +35,11 @@ class Pair(NamedTuple):
     lines: List[str]  # short texts, and differences: [-only a-], {+only b+}
 
 
-def labels_of(labels: Iterable[Any]) -> List[Label]:
-    """Returns labels that are dictionaries with a, b and same, or tuples of the three."""
+def labels_of(labels: Any) -> List[Label]:
+    """Returns labels that are dictionaries with a, b and same, tuples of the three, or in a file."""
     all: List[Label] = []
+    if isinstance(labels, (str, os.PathLike)):
+        labels = call({"op": "labels", "path": path_of(labels)}).values["labels"] or []
     for label in labels:
         a, b, same = (label[k] for k in ("a", "b", "same")) if isinstance(label, dict) else label
         if same not in (True, False):
@@ -83,6 +87,9 @@ class Interview:
     def __del__(self) -> None:
         if self._number and usable():
             call({"op": "close", "db": self._number}, now=True)
+
+    def __reduce__(self) -> Any:  # a copy would close the documents of both
+        raise TypeError("an Interview cannot be copied or pickled: learn(table, interview.labels, ask=30) goes on with its labels")
 
     @property
     def asked(self) -> int:

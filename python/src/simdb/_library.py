@@ -132,7 +132,7 @@ def call(request: Dict[str, Any], tables: Sequence[Tuple[str, Any]] = (), number
     with Inputs(keywords.get("temp_dir")) as given:
         for name, table in tables:
             text = keywords.get("text") if name == "<table>" else keywords.get("against_text") or keywords.get("text")
-            given.add(name, table, text)
+            given.add(name, table, text, near=keywords.get("near") is not None)
         names = [name.encode() for name, _ in given.arrow]
         streams = (ctypes.c_void_p * len(names))(*[_capsule_pointer(c, b"arrow_array_stream") for _, c in given.arrow])
         body = json.dumps({**request, **given.request}, default=plain, allow_nan=False).encode()

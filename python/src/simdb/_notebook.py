@@ -6,7 +6,7 @@ import builtins
 import html
 import re
 from importlib import import_module
-from typing import Any, Callable, List, Optional, Tuple
+from typing import Any, Callable, List, Tuple
 
 from ._learn import Interview
 
@@ -71,26 +71,30 @@ def _page(interview: Interview) -> str:
 
 
 def _prompt(interview: Interview) -> None:
-    """Asks through ``input``. The end of the input ends the interview."""
-    while interview.pair is not None:
-        pair = interview.pair
-        head = f"{interview.asked + 1} of {interview.ask}: {pair.a} and {pair.b}"
-        print("\n" + _one_line(head), *map(_one_line, pair.lines), sep="\n    ")
-        said: Optional[str] = None
-        while said is None:
-            try:
-                said = input("Are they the same? y(es), n(o), s(kip), b(ack), q(uit): ").strip().lower()
-            except EOFError:
-                said = "q"
-            if said in _ANSWERS:
-                interview.answer(_ANSWERS[said])
-            elif said in ("b", "back"):
-                interview.back()
-            elif said in ("q", "quit"):
-                interview.end()
-            else:
-                said = None
+    """Asks through ``input``. The end of the input and Ctrl-C end the interview, which keeps its answers."""
+    try:
+        while interview.pair is not None:
+            _ask(interview)
+    except (EOFError, KeyboardInterrupt):
+        interview.end()
+        print()
     print(_ending(interview))
+
+
+def _ask(interview: Interview) -> None:
+    """Shows the pair of an interview, and reads lines until one is an answer."""
+    pair = interview.pair
+    assert pair
+    head = f"{interview.asked + 1} of {interview.ask}: {pair.a} and {pair.b}"
+    print("\n" + _one_line(head), *map(_one_line, pair.lines), sep="\n    ")
+    while True:
+        said = input("Are they the same? y(es), n(o), s(kip), b(ack), q(uit): ").strip().lower()
+        if said in _ANSWERS:
+            return interview.answer(_ANSWERS[said])
+        if said in ("b", "back"):
+            return interview.back()
+        if said in ("q", "quit"):
+            return interview.end()
 
 
 def _one_line(text: str) -> str:

@@ -7,6 +7,7 @@ import base64
 import json
 import operator
 import os
+import re
 import tempfile
 from importlib import import_module
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
@@ -14,6 +15,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Op
 _LINES = 1 << 22  # characters of rows that are passed in memory; more go to a file
 _ENDINGS = (".jsonl", ".ndjson", ".json", ".parquet", ".csv", ".tsv")
 _COMPRESSED = (".gz", ".zst")
+_HASH = re.compile("(0[xX])?([0-9a-fA-F]{16}){1,16}")
 
 
 class Inputs:
@@ -37,13 +39,15 @@ class Inputs:
         for path in self._made:
             os.unlink(path)
 
-    def add(self, name: str, what: Any, text: Any) -> None:
-        """Adds documents. A column without a name has the name text, if that is one."""
+    def add(self, name: str, what: Any, text: Any, near: bool = False) -> None:
+        """Adds documents. A column without a name has the name text, if that is one; with near and without text, one of
+        hexadecimal digits has fingerprints."""
         given = _files(what)
         if given is not None:
             self._add("files", name, given)
             return
-        what = _as_table(what, text if isinstance(text, str) else "text")
+        text = text if isinstance(text, str) else "" if near and not text else "text"
+        what = _as_table(what, text)
         if isinstance(what, _Lazy):
             path = self._file(".parquet")
             what.write(path)
@@ -51,7 +55,7 @@ class Inputs:
         elif hasattr(what, "__arrow_c_stream__"):
             self._stream(name, what)
         else:
-            self._rows(name, _rows(what, text if isinstance(text, str) else "text"))
+            self._rows(name, _rows(what, text))
 
     def _add(self, part: str, name: str, value: Any) -> None:
         self.request.setdefault(part, {})[name] = value
@@ -110,6 +114,9 @@ def _files(what: Any) -> Optional[List[str]]:
         paths = [what]
     else:
         return None
+    for path in paths:
+        if isinstance(path, str) and len(path.split()) > 2 and not os.path.exists(path) and not any(c in path for c in "*?["):
+            raise TypeError(f"a string is the path of a file, and there is no file {path[:60]!r}: texts are given as a column, such as {{'text': [...]}}")
     return [name for path in paths for name in _in_folder(path_of(path))]
 
 
@@ -148,7 +155,9 @@ def _as_table(what: Any, text: str) -> Any:
     if hasattr(what, "sink_parquet"):  # a LazyFrame
         return _Lazy(what.sink_parquet)
     if hasattr(what, "to_frame") and not hasattr(what, "columns"):  # a Series of pandas or polars
-        name = _name_of(str(what.dtype), text)
+        name = _name_of(str(what.dtype), text, what)
+        if name == "fingerprint" and "int" not in str(what.dtype).lower():
+            return {name: values_of(what)}
         return what.alias(name).to_frame() if hasattr(what, "alias") else what.to_frame(name)
     if type(what).__module__.split(".")[0] == "pyarrow":
         return _of_pyarrow(what, text)
@@ -157,14 +166,16 @@ def _as_table(what: Any, text: str) -> Any:
     if hasattr(what, "__arrow_c_array__") and not hasattr(what, "__arrow_c_stream__"):
         if hasattr(what, "to_pylist"):
             values = what.to_pylist()
-            return values if values and isinstance(values[0], dict) else {_name_of(type(values[0]).__name__ if values else "", text): values}
+            return values if values and isinstance(values[0], dict) else {_name_of(type(values[0]).__name__ if values else "", text, values): values}
         return import_module("pyarrow").record_batch(what)
     return what
 
 
-def _name_of(kind: str, text: str) -> str:
-    """Returns the name of a column alone, by the type of its values."""
-    return "fingerprint" if kind.lower().startswith(("int", "uint")) else text
+def _name_of(kind: str, text: str, values: Iterable[Any]) -> str:
+    """Returns the name of a column alone: text or, if that is "", what its first value is."""
+    if kind.lower().startswith(("int", "uint")):
+        return "fingerprint"
+    return text or ("fingerprint" if _HASH.fullmatch(str(next(iter(values), ""))) else "text")
 
 
 def _dataset(what: Any) -> Any:
@@ -185,7 +196,8 @@ def _of_pyarrow(what: Any, text: str) -> Any:
     if isinstance(what, pyarrow.ChunkedArray):
         if pyarrow.types.is_struct(what.type):
             return pyarrow.Table.from_batches([pyarrow.RecordBatch.from_struct_array(c) for c in what.chunks])
-        return pyarrow.table({_name_of(str(what.type), text): what})
+        name = _name_of(str(what.type), text, what)
+        return pyarrow.table({name: what}) if name != "fingerprint" or "int" in str(what.type) else {name: values_of(what)}
     if isinstance(what, pyarrow.Array):
         return _of_pyarrow(pyarrow.chunked_array([what]), text)
     return what
@@ -234,9 +246,12 @@ def _rows(what: Any, text: str) -> Iterator[Dict[str, Any]]:
         if isinstance(row, dict):
             yield row
         elif isinstance(row, str) or is_null(row):
+            text = _name_of("", text, [row])
             yield {text: row}
+        elif isinstance(row, int) and not isinstance(row, bool):
+            yield {"fingerprint": row}
         else:
-            raise TypeError(f"row {n} is neither a text nor a dictionary, but {type(row).__name__}")
+            raise TypeError(f"row {n} is neither a text, a fingerprint nor a dictionary, but {type(row).__name__}")
 
 
 def _line(row: Dict[str, Any]) -> str:

@@ -29,7 +29,7 @@ class Table:
 
     Attributes:
         message: of a statement without rows, such as "stored".
-        warnings: what is doubtful about the rows of a statement.
+        warnings: what is doubtful about the rows of a statement, or about the documents of a dedup.
         near: of hashes of pictures: the distance up to which two pictures count as the same; else None.
     """
 
@@ -43,6 +43,9 @@ class Table:
 
     def __del__(self) -> None:
         _library.free_table(self._pointer)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Table cannot be copied or pickled: pass on what to_pylist(), to_arrow(), to_pandas() or to_polars() returns")
 
     def __len__(self) -> int:
         return int(self._pointer.contents.rows)

@@ -16,6 +16,7 @@ import (
 	"github.com/simdb/simdb/engine"
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/internal/textsim"
 	"github.com/simdb/simdb/query/internal/syntax"
 	"github.com/simdb/simdb/query/internal/value"
@@ -40,10 +41,7 @@ var now = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 // common words, some have only a fingerprint, and some have neither.
 func testDB(t *testing.T, n int, opts *engine.Options) (*engine.DB, []engine.Doc) {
 	t.Helper()
-	db, err := engine.Create(filepath.Join(t.TempDir(), "db"), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(engine.Create(filepath.Join(t.TempDir(), "db"), opts))(t)
 	t.Cleanup(func() { db.Close() })
 	r := rand.New(rand.NewPCG(7, uint64(n)))
 	docs := make([]engine.Doc, n)
@@ -61,13 +59,9 @@ func testDB(t *testing.T, n int, opts *engine.Options) (*engine.DB, []engine.Doc
 			}
 			d.Text = strings.Join(words, " ")
 		}
-		if err := db.Put(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Put(t.Context(), d))
 		if docs[i] = d; i == n/2 {
-			if err := db.Flush(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Flush(t.Context()))
 		}
 	}
 	return db, docs
@@ -76,15 +70,10 @@ func testDB(t *testing.T, n int, opts *engine.Options) (*engine.DB, []engine.Doc
 // newScope returns the scope of a statement on the current state of the database.
 func newScope(t *testing.T, db *engine.DB, p *syntax.Parsed, args ...any) *Scope {
 	t.Helper()
-	snap, err := db.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
+	snap := must.Get(db.Snapshot())(t)
 	t.Cleanup(func() { snap.Close() })
 	v := &value.Values{}
-	if err := v.Init(p, args, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, v.Init(p, args, nil))
 	return &Scope{Ctx: t.Context(), DB: db, Snap: snap, Values: v, now: now}
 }
 
@@ -92,9 +81,7 @@ func newScope(t *testing.T, db *engine.DB, p *syntax.Parsed, args ...any) *Scope
 func scopeOf(t *testing.T, db *engine.DB) *Scope {
 	t.Helper()
 	x, _, err := bind(t, db, "ID = 'a'")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return x
 }
 
@@ -234,9 +221,7 @@ func TestPredicates(t *testing.T) {
 	} {
 		t.Run(c.query, func(t *testing.T) {
 			x, p, err := bind(t, db, c.query, c.args...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if s := p.String(); s != cmp.Or(c.text, c.query) {
 				t.Errorf("it is written %s", s)
 			}
@@ -284,9 +269,7 @@ func compareListed(t *testing.T, x *Scope, d Driver, want map[string]wanted) {
 	for _, o := range []ListOptions{{}, {Ordered: true}, {Ordered: true, First: 5}} {
 		var list []Found
 		for f, err := range listed(d, x, o) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			w, ok := want[f.ID]
 			if !ok || !same(d, f.Match, w) || f.Entry != nil && f.Entry.ID != f.ID {
 				t.Errorf("%+v: lists %+v, want %+v", o, f, w)
@@ -334,21 +317,15 @@ func TestNearest(t *testing.T) {
 	db, _ := testDB(t, 80, nil)
 	for _, what := range []string{"'d02'", "0x1f"} {
 		x, p, err := bind(t, db, "NEAR("+what+", 64)")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var all []Found
 		for f, err := range listed(p.(Driver), x, ListOptions{Ordered: true}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			all = append(all, f)
 		}
 		for _, n := range []int{1, 7, len(all), len(all) + 1} {
 			x, p, err := bind(t, db, fmt.Sprintf("NEAREST(%s, %d)", what, n))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			want := map[string]wanted{}
 			for i, f := range all {
 				verdict, err := p.Test(x, &Candidate{ID: f.ID})
@@ -452,9 +429,7 @@ func TestBindCriterion(t *testing.T) {
 func TestCandidate(t *testing.T) {
 	db, docs := testDB(t, 4, nil)
 	x := scopeOf(t, db)
-	if err := db.Delete(t.Context(), "d02"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Delete(t.Context(), "d02"))
 	c := Candidate{ID: "d02"}
 	e, err := c.ReadEntry(x)
 	if err != nil || e.ID != "d02" || e.Fingerprints == nil {
@@ -482,9 +457,7 @@ func TestCandidate(t *testing.T) {
 func TestHold(t *testing.T) {
 	db, _ := testDB(t, 1, &engine.Options{Memory: 1000})
 	x := scopeOf(t, db)
-	if err := errors.Join(x.Hold(600), x.Hold(400)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(x.Hold(600), x.Hold(400)))
 	if err := x.Hold(1); !errors.Is(err, engine.ErrTooLarge) {
 		t.Errorf("1001 of 1000 bytes: %v", err)
 	}

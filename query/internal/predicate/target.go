@@ -61,6 +61,9 @@ func (t *target) fingerprint(x *Scope, a *syntax.Argument) error {
 		if t.one[0], err = x.fingerprintNumber(a, v); err != nil {
 			return err
 		} else if !a.Text {
+			if _, err := x.Snap.Lookup(x.Ctx, string(v)); err == nil && a.Value.Type == syntax.Number {
+				x.ifEmpty = append(x.ifEmpty, fmt.Sprintf("%s without quotes is a fingerprint: the document's id is '%s'", v, v))
+			}
 			return t.setWords(x, a, t.one[:])
 		}
 	case value.Text:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,65 +13,58 @@ import (
 	"github.com/simdb/simdb/internal/vfs"
 )
 
-// OpenToAppend opens a file of JSON lines to append lines to it, and creates it if there is none.
-// The next line begins after a line end, even if an editor has left none. A last line that a power cut
-// has left incomplete is removed.
+// OpenToAppend opens a file of JSON lines for AppendLine and TakeBack, and creates it if there is none.
 func OpenToAppend(path string) (_ *os.File, err error) {
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.Close())
-		}
-	}()
-	info, err := f.Stat()
-	if err != nil || info.Size() == 0 {
-		return f, err
+	var first [1]byte
+	_, err = f.ReadAt(first[:], 0)
+	if err == io.EOF { // it is empty
+		return f, nil
 	}
-	var first, last [1]byte
-	if _, err := f.ReadAt(first[:], 0); err != nil {
-		return nil, err
+	if err == nil && !strings.Contains("{ \t\r\n\xef", string(first[:])) { // \xef begins a byte order mark
+		err = fmt.Errorf("%s is compressed, so that answers cannot be appended: decompress it first", path)
 	}
-	if _, err := f.ReadAt(last[:], info.Size()-1); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
-	if !strings.Contains("{ \t\r\n\xef", string(first[:])) { // \xef begins a byte order mark
-		return nil, fmt.Errorf("%s is compressed, so that answers cannot be appended: decompress it first", path)
-	}
-	if last[0] != '\n' {
-		err = endLine(f, info.Size())
-	}
-	return f, err
+	return f, nil
 }
 
-// endLine ends the last line of a file of that size, or removes it if it is incomplete.
-func endLine(f *os.File, size int64) error {
-	const longest = 4 << 20
-	tail := make([]byte, min(size, longest))
-	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
-		return err
+// AppendLine appends a line to a file, and syncs it. The line begins after a line end, even if an editor
+// has left none; a last line that a power cut has left incomplete is removed. It returns where the line
+// begins, and the size of the file after. If the line cannot be written whole,
+// none of it stays. Calls of other processes wait meanwhile.
+func AppendLine(f *os.File, line []byte) (before, after int64, err error) {
+	unlock, err := vfs.LockOpen(f)
+	if err != nil {
+		return 0, 0, err
 	}
-	tail = tail[bytes.LastIndexByte(tail, '\n')+1:]
-	if dedup.Incomplete(tail) {
-		_, err := TakeBack(f, size-int64(len(tail)), size)
-		return err
-	}
-	_, err := f.WriteString("\n")
-	return err
-}
-
-// AppendLine appends a line to a file that OpenToAppend has opened, and syncs it. It returns the size
-// of the file before. If the line cannot be written whole, none of it stays, unless another process
-// has appended to the file meanwhile.
-func AppendLine(f *os.File, line []byte) (before int64, err error) {
+	defer func() { err = errors.Join(err, unlock()) }()
 	info, err := f.Stat()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	before = info.Size()
+	var last [1]byte
+	if before > 0 {
+		if _, err := f.ReadAt(last[:], before-1); err != nil {
+			return 0, 0, err
+		}
+		if last[0] != '\n' {
+			cut, err := cutIncomplete(f, before)
+			if err != nil {
+				return 0, 0, err
+			}
+			if before -= cut; cut == 0 {
+				line = append([]byte("\n"), line...)
+			}
+		}
+	}
 	n, err := f.Write(line)
+	after = before + int64(n)
 	if err == nil {
 		err = f.Sync()
 	}
@@ -78,15 +72,44 @@ func AppendLine(f *os.File, line []byte) (before int64, err error) {
 		err = vfs.Disk.SyncDir(filepath.Dir(f.Name()))
 	}
 	if err != nil {
-		_, failed := TakeBack(f, before, before+int64(n))
+		_, failed := takeBack(f, before, after)
 		err = errors.Join(err, failed)
 	}
-	return before, err
+	return before, after, err
+}
+
+// cutIncomplete removes the last line of a file of that size, which has no end, if it is incomplete. It
+// returns the bytes removed.
+func cutIncomplete(f *os.File, size int64) (cut int64, err error) {
+	const longest = 4 << 20
+	tail := make([]byte, min(size, longest))
+	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
+		return 0, err
+	}
+	tail = tail[bytes.LastIndexByte(tail, '\n')+1:]
+	if !dedup.Incomplete(tail) {
+		return 0, nil
+	}
+	done, err := takeBack(f, size-int64(len(tail)), size)
+	if !done {
+		return 0, err
+	}
+	return int64(len(tail)), err
 }
 
 // TakeBack removes the end of a file from a size on, and reports whether it did: it leaves a file that
 // has not the size want, as another process has appended to it, and one that was replaced by another.
-func TakeBack(f *os.File, from, want int64) (bool, error) {
+func TakeBack(f *os.File, from, want int64) (done bool, err error) {
+	unlock, err := vfs.LockOpen(f)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	return takeBack(f, from, want)
+}
+
+// takeBack is TakeBack for a caller that has locked the file.
+func takeBack(f *os.File, from, want int64) (bool, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return false, err

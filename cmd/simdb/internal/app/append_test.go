@@ -1,7 +1,6 @@
 package app
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,7 +24,10 @@ func TestOpenToAppend(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintln(f, "new")
+		from, to, err := AppendLine(f, []byte("new\n"))
+		if err != nil || from != int64(min(len(tc[0]), len(tc[1])-len("new\n"))) || to != int64(len(tc[1])) {
+			t.Errorf("%q: appended from %d to %d, %v", tc[0], from, to, err)
+		}
 		if err := f.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +46,7 @@ func TestTakeBack(t *testing.T) {
 	}
 	defer f.Close()
 	append := func(line string) int64 {
-		before, err := AppendLine(f, []byte(line))
+		before, _, err := AppendLine(f, []byte(line))
 		if err != nil {
 			t.Fatal(err)
 		}

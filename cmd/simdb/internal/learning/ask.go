@@ -94,12 +94,11 @@ func interview(ctx context.Context, corpus *learn.Corpus, labels []learn.Label, 
 		if err != nil {
 			return labels, err
 		}
-		line = append(line, '\n')
-		before, err := app.AppendLine(to, line)
+		before, after, err := app.AppendLine(to, append(line, '\n'))
 		if err != nil {
 			return labels, err
 		}
-		given, labels = append(given, [2]int64{before, before + int64(len(line))}), append(labels, l)
+		given, labels = append(given, [2]int64{before, after}), append(labels, l)
 	}
 	return labels, nil
 }

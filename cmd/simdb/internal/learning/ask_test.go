@@ -120,7 +120,7 @@ func TestBackBesideAnother(t *testing.T) {
 	var out strings.Builder
 	both := writerFunc(func(b []byte) (int, error) {
 		if strings.Contains(string(b), "2 of 4: ") && !strings.Contains(out.String(), "2 of 4: ") {
-			if _, err := app.AppendLine(f, []byte(foreign)); err != nil {
+			if _, _, err := app.AppendLine(f, []byte(foreign)); err != nil {
 				t.Error(err)
 			}
 		}

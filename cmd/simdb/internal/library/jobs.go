@@ -3,9 +3,11 @@ package library
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/simdb/simdb/cmd/simdb/internal/app"
@@ -78,12 +80,34 @@ func dedupTable(ctx context.Context, r *Request) (*Reply, error) {
 	a := app.NewQuiet(ctx, tables)
 	defer a.CleanUp()
 	defer app.KeepTo(j.Memory)()
+	var said messages
+	a.Env().Log = slog.New(&said)
 	report, err := j.Write(ctx, a.Env(), []string{TableName})
 	if err != nil {
 		return nil, err
 	}
 	m.fill(report.Read)
-	return &Reply{Columns: m.columns, Keep: m.keep}, nil
+	return &Reply{Columns: m.columns, Keep: m.keep, Values: map[string]any{"warnings": said.all}}, nil
+}
+
+// messages collects what a command would print, but for the format of rows, which their caller has made.
+type messages struct {
+	slog.Handler // not used
+	mu           sync.Mutex
+	all          []string
+}
+
+// Enabled implements slog.Handler.
+func (*messages) Enabled(context.Context, slog.Level) bool { return true }
+
+// Handle implements slog.Handler.
+func (m *messages) Handle(_ context.Context, r slog.Record) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !strings.HasSuffix(r.Message, ">: JSON lines") {
+		m.all = append(m.all, r.Message)
+	}
+	return nil
 }
 
 // audited collects the lines of an audit as columns, or the texts that have lost a part, and the

@@ -2,7 +2,6 @@ package library
 
 import (
 	"bytes"
-	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -75,7 +74,7 @@ func (k keywords) set(given map[string]json.RawMessage) error {
 		}
 		if list, several := to.(*[]string); several {
 			*list = texts
-		} else if err := setText(reflect.ValueOf(to).Elem(), strings.Join(texts, ",")); err != nil {
+		} else if err := setText(to, strings.Join(texts, ",")); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -101,18 +100,13 @@ func textsOf(raw []byte) (texts []string) {
 }
 
 // setText sets a variable to the value of a text.
-func setText(v reflect.Value, text string) error {
-	if v.Kind() == reflect.Pointer {
-		v.Set(reflect.New(v.Type().Elem()))
-		v = v.Elem()
+func setText(to any, text string) error {
+	quoted, _ := json.Marshal(text)
+	err := json.Unmarshal(quoted, to) // also a value with UnmarshalText
+	if other, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if err = nil; json.Unmarshal([]byte(text), to) != nil {
+			err = fmt.Errorf("%q is not a valid %s", text, other.Type.Kind())
+		}
 	}
-	if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
-		return u.UnmarshalText([]byte(text))
-	}
-	if v.Kind() == reflect.String {
-		v.SetString(text)
-	} else if json.Unmarshal([]byte(text), v.Addr().Interface()) != nil {
-		return fmt.Errorf("%q is not a valid %s", text, v.Kind())
-	}
-	return nil
+	return err
 }

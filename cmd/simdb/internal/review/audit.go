@@ -165,13 +165,7 @@ func (j *job) eachLine(f func(n int64, line []byte) error) error {
 	s := bufio.NewScanner(r)
 	s.Buffer(nil, maxAuditLine)
 	for n := int64(1); s.Scan(); n++ {
-		if n%4096 == 0 {
-			j.meter.Report(engine.Progress{Stage: "read rows", Done: n, Unit: "rows"})
-			if err := j.a.Context().Err(); err != nil {
-				return err
-			}
-		}
-		if err := f(n, s.Bytes()); err != nil {
+		if err := cmp.Or(j.step(n), f(n, s.Bytes())); err != nil {
 			return err
 		}
 	}
@@ -179,6 +173,15 @@ func (j *job) eachLine(f func(n int64, line []byte) error) error {
 		return fmt.Errorf("%s: %w", j.c.Data, err)
 	}
 	return nil
+}
+
+// step reports that n rows were read. It returns the error of an interruption.
+func (j *job) step(n int64) error {
+	if n%4096 != 0 {
+		return nil
+	}
+	j.meter.Report(engine.Progress{Stage: "read rows", Done: n, Unit: "rows"})
+	return j.a.Context().Err()
 }
 
 // readHead reads the first line: of an audit, or of rows.

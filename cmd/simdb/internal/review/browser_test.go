@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // browser is a headless Chromium that a test controls by the DevTools protocol, over two pipes.
@@ -46,20 +48,14 @@ func newBrowser(t testing.TB) *browser {
 		t.Skip("there is no Chromium")
 	}
 	readCommands, writeCommands, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	readAnswers, writeAnswers, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	cmd := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--disable-extensions",
 		"--user-data-dir="+t.TempDir(), "--remote-debugging-pipe", "about:blank")
 	cmd.ExtraFiles = []*os.File{readCommands, writeAnswers} // descriptors 3 and 4
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	readCommands.Close()
 	writeAnswers.Close()
 	b := &browser{T: t, to: writeCommands, answers: map[int]chan answer{}, ended: make(chan struct{})}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/simdb/simdb/cmd/simdb/internal/webpage"
 	"github.com/simdb/simdb/dedup"
+	"github.com/simdb/simdb/internal/must"
 	"github.com/simdb/simdb/records"
 )
 
@@ -57,13 +58,9 @@ func hostilePage() *Page {
 func written(t testing.TB, p *Page) (path string, page []byte) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := p.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Write(&b))
 	path = filepath.Join(t.TempDir(), "page.html")
-	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, b.Bytes(), 0o666))
 	return path, b.Bytes()
 }
 
@@ -111,9 +108,7 @@ func TestPageStructure(t *testing.T) {
 		t.Error("the data have characters that are not escaped")
 	}
 	var got struct{ Clusters []Cluster }
-	if err := json.Unmarshal([]byte(data), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(data), &got))
 	for i, h := range hostile {
 		if want := strings.ToValidUTF8(h, "\ufffd") + " common words here"; *got.Clusters[i].Keeper.Text != want {
 			t.Errorf("text %q, want %q", *got.Clusters[i].Keeper.Text, want)
@@ -190,26 +185,18 @@ func browsePictures(t *testing.T, b *browser, _ string) {
 	path, _ := written(t, &p)
 	j := &job{c: &Command{Output: path}}
 	var file bytes.Buffer
-	if err := png.Encode(&file, image.NewGray(image.Rect(0, 0, 30, 20))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&file, image.NewGray(image.Rect(0, 0, 30, 20))))
 	for _, name := range names {
 		at := filepath.Join(filepath.Dir(filepath.Dir(path)), name) // beside the folder of the page
-		if err := os.WriteFile(at, file.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(at, file.Bytes(), 0o666))
 		d := Doc{ID: name, Picture: j.pictureAt(records.ShownName(at)), Bits: []string{strings.Repeat("f", 64), strings.Repeat("0", 64)}}
 		other := d
 		other.Bits = []string{"8" + strings.Repeat("0", 62) + "3"} // nearest to the second: 3 bits differ, in the corners
 		p.Clusters = append(p.Clusters, Cluster{Size: 2, Keeper: d, Members: []Doc{other}})
 	}
 	var page bytes.Buffer
-	if err := p.Write(&page); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, page.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Write(&page))
+	must.Do(t, os.WriteFile(path, page.Bytes(), 0o666))
 	b.Open(path)
 	for range names {
 		b.Eval("Promise.all([...document.images].map((i) => i.decode()))")
@@ -301,12 +288,8 @@ func browseDecisions(t *testing.T, b *browser, downloads string) {
 	p.Clusters[0].Members[0].Said = []Said{{By: "ann", At: "2999-01-01T00:00:00Z", Decision: "allow"}, {By: "bob", At: "2000-01-01T00:00:00Z", Decision: "drop"}}
 	p.Clusters[0].Members[1].Said = []Said{{By: "bob", At: "2999-01-01T00:00:00.5Z", Decision: "allow"}}
 	var page bytes.Buffer // the same pairs with a newer file of decisions: the browser's decisions are merged with it
-	if err := p.Write(&page); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, page.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Write(&page))
+	must.Do(t, os.WriteFile(path, page.Bytes(), 0o666))
 	b.Open(path)
 	b.Want(decisions + ` === "allow,allow,allow,,,,,,,drop" && pairs[0].said.map((s) => s.by).join() === "bob,ann" && pairs[1].said.map((s) => s.by).join() === "ann,bob"`)
 	b.Eval("localStorage.clear()")

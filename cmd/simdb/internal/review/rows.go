@@ -59,9 +59,8 @@ func rowsHeadOf(line []byte) *rowsHead {
 // listedRows calls f for every row. A cluster's first row is its keeper.
 func (j *job) listedRows(f func(r *dedup.AuditRow)) error {
 	keepers := map[uint32]*string{}
-	add := func(n int64, line []byte) error {
-		var r listedRow
-		if err := json.Unmarshal(line, &r); err != nil {
+	add := func(n int64, r *listedRow, err error) error {
+		if err != nil {
 			return fmt.Errorf("%s:%d: %w", j.c.Data, n, err)
 		}
 		row := dedup.AuditRow{ID: r.B, Keeper: r.A, Score: r.Score, Distance: r.Distance, Exact: r.Exact, Cluster: r.Cluster}
@@ -83,7 +82,11 @@ func (j *job) listedRows(f func(r *dedup.AuditRow)) error {
 		return nil
 	}
 	if j.rows.columns == nil {
-		return j.eachLine(add)
+		return j.eachLine(func(n int64, line []byte) error {
+			var r listedRow
+			err := json.Unmarshal(line, &r)
+			return add(n, &r, err)
+		})
 	}
 	in, err := records.OpenContent(j.a.Context(), j.c.Data, records.UTF8)
 	if err != nil {
@@ -92,7 +95,7 @@ func (j *job) listedRows(f func(r *dedup.AuditRow)) error {
 	defer in.Close()
 	r := csv.NewReader(in)
 	r.ReuseRecord = true
-	for n := 0; ; n++ {
+	for n := int64(1); ; n++ {
 		values, err := r.Read()
 		if err == io.EOF {
 			return nil
@@ -100,32 +103,52 @@ func (j *job) listedRows(f func(r *dedup.AuditRow)) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", j.c.Data, err)
 		}
-		if n > 0 {
+		if n > 1 {
 			line, _ := r.FieldPos(0)
-			err = add(int64(line), j.rows.object(values))
+			row, err := j.rows.row(values)
+			if err = add(int64(line), &row, err); err != nil {
+				return err
+			}
 		}
-		if err != nil || n%4096 == 0 && j.a.Context().Err() != nil {
-			return cmp.Or(err, j.a.Context().Err())
+		if err := j.step(n); err != nil {
+			return err
 		}
 	}
 }
 
-// object returns a row of a csv file as a JSON object.
-func (h *rowsHead) object(values []string) []byte {
-	b := []byte{'{'}
+// row returns a row of a csv file. An empty value says nothing.
+func (h *rowsHead) row(values []string) (r listedRow, err error) {
 	for i, name := range h.columns {
-		value := []byte(values[i])
-		if slices.Contains([]string{"a", "b", "query", "id"}, name) {
-			value = records.AppendString(nil, values[i])
-		} else if !json.Valid(value) {
-			value = []byte("null")
+		var id **string
+		var other any
+		switch name {
+		case "a":
+			id = &r.A
+		case "b":
+			id = &r.B
+		case "query":
+			id = &r.Query
+		case "id":
+			id = &r.ID
+		case "cluster":
+			other = &r.Cluster
+		case "keep":
+			other = &r.Keep
+		case "score":
+			other = &r.Score
+		case "distance":
+			other = &r.Distance
+		case "exact":
+			other = &r.Exact
 		}
-		if len(b) > 1 {
-			b = append(b, ',')
+		value := values[i]
+		if id != nil {
+			*id = new(records.ValidText(strings.Clone(value))) // which would retain the whole line
+		} else if other != nil && value != "" && json.Unmarshal([]byte(value), other) != nil {
+			return r, fmt.Errorf("%s: %q is not a valid value", name, value)
 		}
-		b = append(append(records.AppendString(b, name), ':'), value...)
 	}
-	return append(b, '}')
+	return r, nil
 }
 
 // readDocuments reads the texts of the documents that rows name.

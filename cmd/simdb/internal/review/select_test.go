@@ -333,6 +333,21 @@ func TestRows(t *testing.T) {
 			}
 		}
 	}
+	// csv has the same rows
+	run(t, parsed[verbs.Pairs](t, append([]string{documents, "--jaccard", "0.4", "-o", in("pairs.csv")}, read...)...))
+	run(t, parsed[verbs.Join](t, append([]string{documents, in("second.jsonl.gz"), "--rule", "JACCARD >= 0.4", "-o", in("join.csv")}, both...)...))
+	if got, want := plain(pageOf(t, append([]string{in("pairs.csv"), documents}, read...)...)), plain(pageOf(t, append([]string{in("pairs.jsonl"), documents}, read...)...)); got != want {
+		t.Errorf("pairs in csv:\n%.600s\nwant\n%.600s", got, want)
+	}
+	if got, want := plain(pageOf(t, append([]string{in("join.csv"), documents, in("second.jsonl.gz")}, both...)...)), plain(p); got != want {
+		t.Errorf("join in csv:\n%.600s\nwant\n%.600s", got, want)
+	}
+	if err := os.WriteFile(in("near.csv"), []byte("a,b,distance\nd\xff,d1,3\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if c := pageOf(t, in("near.csv")).Clusters[0]; c.Keeper.ID != "d\ufffd" || c.Members[0].Distance == nil || *c.Members[0].Distance != 3 {
+		t.Errorf("a row of csv: %+v", c)
+	}
 	if p := pageOf(t, in("join.jsonl")); !strings.Contains(fmt.Sprint(p.Notices), "Texts are missing") {
 		t.Errorf("rows alone: %v", p.Notices)
 	}
@@ -360,6 +375,8 @@ func TestWrongRows(t *testing.T) {
 		{[]string{in("b.jsonl", `{"a":"x","b":"y","score":1}`+"\n"+`{"a":"x"}`)}, "b.jsonl:2: the row does not name two documents"},
 		{[]string{in("c.csv", "cluster,id,keep,score\n1,x,false,1\n")}, "c.csv:2: no row before it is the document to keep of cluster 1"},
 		{[]string{in("d.csv", "a,b,score\nx,y\n")}, "d.csv: record on line 2: wrong number of fields"},
+		{[]string{in("k.csv", "a,b,distance,score\nx,y,,0.9\nx,y,70000,0.9\n")}, `k.csv:3: distance: "70000" is not a valid value`},
+		{[]string{in("l.csv", "\ufeffcluster,id,keep\n1,x,true\n\n1,y,no\n")}, `l.csv:4: keep: "no" is not a valid value`},
 		{[]string{in("e.csv", "query,id,score\nx,y,0.9\n"), docs}, "rows of join need the two arguments of join"},
 		{[]string{in("f.jsonl", head), docs}, "f.jsonl is an audit, which says where the documents are: leave out"},
 		{[]string{in("g.jsonl", head), "--near", "3"}, "other criteria are for a database"},

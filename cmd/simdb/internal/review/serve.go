@@ -275,6 +275,6 @@ func appendLine(path string, line []byte) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	_, err = app.AppendLine(f, line)
+	_, _, err = app.AppendLine(f, line)
 	return err
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/dedup/learn"
 	"github.com/simdb/simdb/engine"
+	"github.com/simdb/simdb/internal/must"
 )
 
 // Times of decisions are in UTC nevertheless. No server runs yet that reads the variable.
@@ -84,28 +85,19 @@ func corpus(t *testing.T) (documents, audit string) {
 		fmt.Fprintf(&lines, `{"meta":{"key":%s},"parts":[{"body":%s}]}`+"\n", name, text)
 	}
 	documents, audit = filepath.Join(dir, "in.jsonl"), filepath.Join(dir, "kept.audit.jsonl")
-	if err := os.WriteFile(documents, []byte(lines.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(documents, []byte(lines.String()), 0o666))
 	c := parsed[verbs.Dedup](t, documents, "--jaccard", "0.4", "--id-field", "meta.key", "--text-field", "parts[].body", "-o", filepath.Join(dir, "kept.jsonl"))
-	if err := c.Run(app.NewQuiet(t.Context(), nil)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Run(app.NewQuiet(t.Context(), nil)))
 	return documents, audit
 }
 
 // readAudit returns the rows of an audit.
 func readAudit(t *testing.T, audit string) (rows []dedup.AuditRow) {
 	t.Helper()
-	content, err := os.ReadFile(audit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(audit))(t)
 	for _, line := range strings.Split(strings.TrimSpace(string(content)), "\n")[1:] {
 		var r dedup.AuditRow
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(line), &r))
 		rows = append(rows, r)
 	}
 	return rows
@@ -114,18 +106,13 @@ func readAudit(t *testing.T, audit string) (rows []dedup.AuditRow) {
 // docsOf returns the documents of corpus.
 func docsOf(t *testing.T, path string) (docs []engine.Doc) {
 	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(path))(t)
 	for line := range strings.Lines(string(content)) {
 		var r struct {
 			Meta  struct{ Key string }
 			Parts []struct{ Body string }
 		}
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(line), &r))
 		docs = append(docs, engine.Doc{ID: r.Meta.Key, Text: r.Parts[0].Body})
 	}
 	return docs
@@ -134,24 +121,15 @@ func docsOf(t *testing.T, path string) (docs []engine.Doc) {
 // ask sends a request, and returns the status and the answer.
 func ask(t *testing.T, method, address, body string, headers ...string) (int, string, http.Header) {
 	t.Helper()
-	r, err := http.NewRequest(method, address, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequest(method, address, strings.NewReader(body)))(t)
 	for i := 0; i < len(headers); i += 2 {
 		if r.Header.Set(headers[i], headers[i+1]); headers[i] == "Host" {
 			r.Host = headers[i+1]
 		}
 	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(http.DefaultClient.Do(r))(t)
 	defer answer.Body.Close()
-	all, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(io.ReadAll(answer.Body))(t)
 	return answer.StatusCode, string(all), answer.Header
 }
 
@@ -268,9 +246,7 @@ func TestServedDecisions(t *testing.T) {
 		}
 	}
 	c, err := learn.New(t.Context(), docsOf(t, documents), learn.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if lesson, err := c.Learn(labels); err != nil || lesson.Rule == "" {
 		t.Errorf("learn: %v", err)
 	}
@@ -350,17 +326,13 @@ func TestServedPictures(t *testing.T) {
 	var rows strings.Builder
 	for _, name := range []string{"a.png", "b.JPG", "c.webp", "secret.png"} {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte("<script>alert(1)</script> "+name), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte("<script>alert(1)</script> "+name), 0o666))
 		if name != "a.png" && name != "secret.png" {
 			fmt.Fprintf(&rows, `{"a":%q,"b":%q,"distance":3}`+"\n", filepath.Join(dir, "a.png"), path)
 		}
 	}
 	file := filepath.Join(dir, "rows.jsonl")
-	if err := os.WriteFile(file, []byte(rows.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(rows.String()), 0o666))
 	address, _ := served(t, file)
 	_, page, _ := ask(t, "GET", address, "")
 	for i, c := range []struct{ name, kind string }{{"a.png", "image/png"}, {"b.JPG", "image/jpeg"}, {"c.webp", "image/webp"}} {

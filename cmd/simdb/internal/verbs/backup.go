@@ -73,6 +73,11 @@ func (c *Pack) Run(a *app.App) (err error) {
 	m := a.Meter()
 	defer m.Stop()
 	start, local := time.Now(), c.Output
+	pack := func() error {
+		defer m.Stop()
+		return db.Pack(a.Context(), local, m.Report)
+	}
+	write := pack
 	if place.IsRemote(c.Output) {
 		dir, remove, err := a.Env().TempDir("")
 		if err != nil {
@@ -80,13 +85,9 @@ func (c *Pack) Run(a *app.App) (err error) {
 		}
 		defer remove()
 		local = filepath.Join(dir, "packed.sst")
+		write = func() error { return place.Put(a.Context(), c.Output, local, pack) }
 	}
-	err = db.Pack(a.Context(), local, m.Report)
-	m.Stop()
-	if err == nil && local != c.Output {
-		err = place.Put(a.Context(), c.Output, local)
-	}
-	if err != nil {
+	if err := write(); err != nil {
 		return err
 	}
 	st, err := os.Stat(local)

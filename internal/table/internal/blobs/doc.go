@@ -28,6 +28,11 @@ type Bytes struct {
 	Pages  *pages.Table
 }
 
+// Fetch says that Data[from:to] will be read.
+func (b *Bytes) Fetch(from, to int) {
+	b.Pages.Fetch(b.Offset+int64(from), b.Offset+int64(to))
+}
+
 // Need waits until Data[from:to] has been read, if the file is not on this machine.
 func (b *Bytes) Need(from, to int) {
 	b.Pages.Need(b.Offset+int64(from), b.Offset+int64(to))

@@ -247,10 +247,13 @@ func (l *List) Prefetch(i uint32) {
 	kernel.Prefetch(block[:min(total>>shift, uint64(len(block)))])
 }
 
+// HasToFetch reports whether strings should be passed to Fetch before they are read. l may be nil.
+func (l *List) HasToFetch() bool { return l != nil && l.pages.Random() != nil }
+
 // Fetch starts reading the blocks of strings, which must exist, from storage. It assumes that
 // verified blocks are still in memory. l may be nil.
 func (l *List) Fetch(strings []uint32) {
-	if l == nil || l.pages.Random() == nil || len(strings) < 2 {
+	if !l.HasToFetch() || len(l.dir.Data) == 0 || len(strings) < 2 && !l.pages.IsRemote() {
 		return
 	}
 	if l.pages.IsRemote() { // entries tell where blocks are

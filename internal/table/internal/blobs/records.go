@@ -103,6 +103,13 @@ func (d *Records) firstOf(b int) uint32 {
 func (d *Records) BlockOf(record uint32) int {
 	// Invariant: if the directory is right, block lo starts at or before record, block hi after it.
 	lo, hi := 0, d.NumBlocks()
+	if d.dir.Pages.IsRemote() {
+		s := d.seek(record)
+		for !s.found {
+			d.narrow(&s)
+		}
+		lo, hi = s.lo, s.hi
+	}
 	for hi-lo > 1 {
 		if mid := int(uint(lo+hi) / 2); d.firstOf(mid) <= record {
 			lo = mid

@@ -29,11 +29,9 @@ func (r *Table) Open() (err error) {
 			return err
 		}
 	}
-	if r.tops == nil {
-		for _, s := range r.Info.Sections {
-			if s.Kind&DirFlag != 0 {
-				r.Pages.Fetch(s.Offset, s.Offset+s.Length)
-			}
+	for _, s := range r.Info.Sections { // without summaries they are read now, otherwise when they are first needed
+		if s.Kind&DirFlag != 0 && (r.tops == nil || !keyrun.HasPages(s.Length)) {
+			r.Pages.Fetch(s.Offset, s.Offset+s.Length)
 		}
 	}
 	return r.openSections()
@@ -394,6 +392,7 @@ func (r *Table) openSketches(segments int) error {
 	if err != nil {
 		return err
 	}
+	list.SetPages(r.Pages.Random())
 	hot, err := r.Required(KindHot, 0)
 	if err != nil {
 		return err

@@ -271,7 +271,7 @@ func (d *Dir) fill(from, end int) (low, high int64, err error) {
 		if first += d.sums + 8*in.High + packed + packedSize(n, d.vwidth); first > d.size {
 			return 0, 0, d.corruptInfo(b, "reaches beyond the body of %d bytes", d.size)
 		}
-		if b > from || d.lazy == nil { // the summary has the first base of a page, which others may be reading
+		if b > from || d.lazy == nil { // readPage sets the first base of a page
 			d.entries[b].base = base
 		}
 		d.entries[b].info.Store(info + uint64(d.sums)>>3<<16)

@@ -57,7 +57,6 @@ func (d *Dir) openPages() error {
 	pages := (d.blocks + pageBlocks - 1) >> pageShift
 	d.lazy = &lazyDir{top: d.src.Top[:len(d.src.Top)-frameTrailerSize], read: make([]atomic.Bool, pages)}
 	for p := range pages {
-		d.entries[p<<pageShift].base = d.firstKey(p)
 		if p > 0 && d.keys && d.firstKey(p) < d.firstKey(p-1) {
 			return d.corruptBase(p<<pageShift, "first key %016x is out of order", d.firstKey(p))
 		}
@@ -129,6 +128,14 @@ func (d *Dir) readPage(p int) error {
 	if _, _, err := d.fill(first, end); err != nil {
 		return err
 	}
+	// The first base of a page is also the limit of the page before it. So it is set with the first of the
+	// two that is read, and not again, because others may be reading it.
+	if p == 0 || !d.lazy.read[p-1].Load() {
+		d.entries[first].base = d.firstKey(p)
+	}
+	if end < d.blocks && !d.lazy.read[p+1].Load() {
+		d.entries[end].base = d.firstKey(p + 1)
+	}
 	if last := d.entries[end-1].base; d.keys && end < d.blocks && last > d.firstKey(p+1) {
 		return d.corruptBase(end-1, "first key %016x is out of order", last)
 	}
@@ -164,6 +171,22 @@ func (d *Dir) wantPage(p int) bool {
 	from, to := p*pageBlocks*dirEntry, min((p+1)*pageBlocks, d.blocks)*dirEntry
 	d.src.Pages.Fetch(d.src.DirOffset+int64(from), d.src.DirOffset+int64(to))
 	return true
+}
+
+// FetchPlaced is Fetch, but it waits for the place of the block.
+func (d *Dir) FetchPlaced(i int) {
+	d.need(i>>BlockShift, i>>BlockShift+1)
+	d.Fetch(i)
+}
+
+// FetchAll is FetchPlaced for value i of several columns and runs. It waits for all places together.
+func FetchAll(i int, dirs ...*Dir) {
+	for _, d := range dirs {
+		d.Fetch(i)
+	}
+	for _, d := range dirs {
+		d.FetchPlaced(i)
+	}
 }
 
 // pagedBlocks is Blocks for a directory that is read page by page. It reads the entries of the blocks

@@ -120,6 +120,13 @@ func TestPagedRun(t *testing.T) {
 		}
 	}
 	r := paged()
+	at := keys[pageBlocks*BlockLen*3/2] // in page 1, whose limit is the first base of page 2
+	r.Blocks(at, at)
+	for b := range r.NumBlocks() {
+		if p := b >> pageShift; r.Base(b) != 0 && p != 1 && b != 2*pageBlocks {
+			t.Fatalf("page 1 has been read, and block %d has a base: opening uses memory for all blocks", b)
+		}
+	}
 	r.LoadDirectory()
 	for b := range r.NumBlocks() {
 		if r.Base(b) != whole.Base(b) || r.Info(b) != whole.Info(b) || r.BlockSize(b) != whole.BlockSize(b) {

@@ -33,9 +33,7 @@ func (r *Range) Start() int { return max(int(r.Block), 1) - 1 }
 // the next block, which follows.
 func (r *Range) Prefetch(keys int) {
 	run, b := r.Run, r.Start()
-	if run.src.Pages != nil {
-		r.fetch()
-	}
+	r.Fetch()
 	in, known := run.InfoKnown(b)
 	from := r.firstIn(b, in)
 	if !known.All() {
@@ -51,8 +49,14 @@ func (r *Range) Prefetch(keys int) {
 	kernel.Prefetch2(run.data[in.Off:in.Off+int(unary)], run.data[at:min(at+keys*in.Width>>3, run.size)])
 }
 
-// fetch starts reading the blocks of the range that have not been verified from storage. It leaves
+// Fetch starts reading the blocks of the range that have not been verified from storage. It leaves
 // ranges of many blocks to the scan, which skips some blocks and reads ahead itself.
+func (r *Range) Fetch() {
+	if r.Run.src.Pages != nil {
+		r.fetch()
+	}
+}
+
 func (r *Range) fetch() {
 	run, b, end := r.Run, r.Start(), int(r.End)
 	for b < end && r.isSeen(b) {

@@ -24,6 +24,7 @@ const (
 	mostAhead = 4 << 20  // bytes that are read ahead
 	request   = 8 << 20  // maximum bytes of a request
 	together  = 1 << 20  // maximum bytes of several parts that one request reads
+	mostParts = 100      // parts of a request; servers refuse many, or send the whole file instead
 	parallel  = 8        // requests at the same time
 	sequences = 8        // places up to which parts were read in order that are remembered
 	tail      = 60 << 10 // bytes of the end of the file that are read first; with a whole chunk, 64 KiB
@@ -53,6 +54,9 @@ type sequence struct{ end, n int64 }
 // of the file. Errors call the file name. r may be used from several goroutines.
 func Remote(r io.ReaderAt, data []byte, name string) (t *Table, err error) {
 	words := (int64(len(data))/chunk + 64) / 64
+	if all := vfs.Memory(); all > 0 && words > all/1024 { // a server may claim any size
+		return nil, fmt.Errorf("%s: a table of %d bytes is too large for %d bytes of memory", name, len(data), all)
+	}
 	s := &source{r: r, name: name, data: data, have: make([]atomic.Uint64, words), busy: make([]uint64, words)}
 	s.done.L = &s.mu
 	return &Table{data: data, src: s}, s.need(max(0, int64(len(data))-tail), int64(len(data)))
@@ -104,49 +108,56 @@ func (s *source) want(from, to int64) {
 	s.wanted = append(s.wanted, of)
 }
 
-// need reads data[from:to] and what was announced.
+// need reads data[from:to] and what was announced. If that fails, it reads data[from:to] alone: nobody may
+// ever need the part that cannot be read.
 func (s *source) need(from, to int64) error {
 	of := s.chunks(from, to)
+	alone := false
 	for c := of.from; c < of.to; {
 		if s.has(c) {
 			c++
 			continue
 		}
-		if err := s.read(span{c, of.to}); err != nil {
+		more, err := s.read(span{c, of.to}, alone)
+		if err != nil && !more && !s.has(c) {
 			return err
 		}
+		alone = alone || err != nil
 	}
 	return nil
 }
 
-// read reads what is missing of a part and of the announced ones, or waits for other goroutines that
-// do so. The caller must check whether all has been read.
-func (s *source) read(of span) error {
+// read reads what is missing of a part and, unless alone is set, of the announced ones, or waits for
+// other goroutines that do so. The caller must check whether all has been read. more reports whether
+// it has tried to read anything else than the part.
+func (s *source) read(of span, alone bool) (more bool, err error) {
 	s.mu.Lock()
-	batch := s.take(of)
-	if len(batch) == 0 {
-		if !s.has(of.from) { // another goroutine is reading it
-			s.done.Wait()
-		}
-		s.mu.Unlock()
-		return nil
+	parts := []span{of}
+	if !alone {
+		parts = append(s.wanted, span{of.from, of.to + s.ahead(of)})
+		s.wanted = s.wanted[:0]
+	}
+	batch := s.take(parts)
+	if len(batch) == 0 && !s.has(of.from) { // another goroutine is reading it
+		s.done.Wait()
 	}
 	s.mu.Unlock()
-	if done, err := s.loadTogether(batch); done {
-		return err
+	for _, part := range batch {
+		more = more || part.from < of.from || part.to > of.to
 	}
+	rest, failed := s.loadTogether(batch)
 	all, ctx := errgroup.WithContext(context.Background())
 	all.SetLimit(parallel)
-	for _, part := range batch {
+	for _, part := range rest {
 		all.Go(func() error {
-			if err := ctx.Err(); err != nil { // a server that is away is not asked for every part of a large file
+			if err := cmp.Or(failed, ctx.Err()); err != nil { // a server that is away is not asked for every part of a large file
 				s.deliver(part, nil, err)
 				return err
 			}
 			return s.load(part)
 		})
 	}
-	return all.Wait()
+	return more, cmp.Or(all.Wait(), failed)
 }
 
 // partsReader can read several parts by one request, unless it returns false.
@@ -154,19 +165,43 @@ type partsReader interface {
 	ReadParts(parts [][]byte, offs []int64) (ok bool, err error)
 }
 
-// loadTogether loads parts by one request, if that is possible.
-func (s *source) loadTogether(batch []span) (done bool, err error) {
+// loadTogether loads parts by few requests, if that is possible, and returns those that remain.
+func (s *source) loadTogether(batch []span) (rest []span, err error) {
 	r, ok := s.r.(partsReader)
 	if !ok || len(batch) < 2 {
-		return false, nil
+		return batch, nil
 	}
-	size := int64(0)
-	for _, part := range batch {
-		size += (part.to - part.from) * chunk
+	var mu sync.Mutex // guards rest
+	all, ctx := errgroup.WithContext(context.Background())
+	all.SetLimit(parallel)
+	for len(batch) > 0 {
+		n, size := 1, batch[0].to-batch[0].from
+		for ; n < len(batch) && n < mostParts && size+batch[n].to-batch[n].from <= together/chunk; n++ {
+			size += batch[n].to - batch[n].from
+		}
+		some := batch[:n]
+		batch = batch[n:]
+		all.Go(func() error {
+			switch done, err := false, error(nil); {
+			case ctx.Err() != nil:
+			case n == 1:
+				return s.load(some[0])
+			default:
+				if done, err = s.loadParts(r, some); done {
+					return err
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			rest = append(rest, some...)
+			return nil
+		})
 	}
-	if size > together {
-		return false, nil
-	}
+	return rest, all.Wait()
+}
+
+// loadParts loads parts by one request, unless it returns false.
+func (s *source) loadParts(r partsReader, batch []span) (done bool, err error) {
 	var parts [][]byte
 	var offs []int64
 	for _, part := range batch {
@@ -180,10 +215,8 @@ func (s *source) loadTogether(batch []span) (done bool, err error) {
 	return done, s.failed(offs[0], offs[len(offs)-1]+int64(len(parts[len(parts)-1])), err)
 }
 
-// take returns the parts to read now, and marks them as being read.
-func (s *source) take(of span) (batch []span) {
-	parts := append(s.wanted, span{of.from, of.to + s.ahead(of)})
-	s.wanted = s.wanted[:0]
+// take returns what is missing of some parts, near ones joined, and marks it as being read.
+func (s *source) take(parts []span) (batch []span) {
 	slices.SortFunc(parts, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	last := -1 // the part of the batch that the next chunk may extend
 	for _, part := range parts {

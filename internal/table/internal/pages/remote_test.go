@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 )
@@ -75,11 +77,117 @@ func TestAway(t *testing.T) {
 	for part := range int64(90) {
 		p.Fetch(16*part*chunk, (16*part+1)*chunk)
 	}
-	if err := p.src.need(0, chunk); !errors.Is(err, io.ErrNoProgress) || r.calls.Load() > parallel {
+	if err := p.src.need(0, chunk); !errors.Is(err, io.ErrNoProgress) || r.calls.Load() > parallel+1 { // one for the part alone
 		t.Errorf("%d requests to a server that is away: %v", r.calls.Load(), err)
 	}
 	r.away.Store(false)
 	if p.Whole(); !bytes.Equal(data, file) {
 		t.Error("the memory differs from the file")
+	}
+}
+
+// holed is a file with a chunk that cannot be read. It can send several parts by one request, unless single
+// is set.
+type holed struct {
+	counting
+	hole     int64 // a chunk; negative for none
+	single   bool
+	mu       sync.Mutex
+	most     int // parts, and bytes, of the largest request
+	mostSize int
+}
+
+var errHole = errors.New("a hole")
+
+func (h *holed) ReadAt(p []byte, off int64) (int, error) {
+	h.calls.Add(1)
+	return h.read(p, off)
+}
+
+func (h *holed) read(p []byte, off int64) (int, error) {
+	n, err := h.ReaderAt.ReadAt(p, off)
+	if off <= h.hole*chunk && off+int64(len(p)) > h.hole*chunk {
+		return 0, errHole
+	}
+	return n, err
+}
+
+func (h *holed) ReadParts(parts [][]byte, offs []int64) (ok bool, err error) {
+	if h.single {
+		return false, nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.calls.Add(1)
+	size := 0
+	for i, part := range parts {
+		if size += len(part); err == nil {
+			_, err = h.read(part, offs[i])
+		}
+	}
+	h.most, h.mostSize = max(h.most, len(parts)), max(h.mostSize, size)
+	return true, err
+}
+
+// TestHole announces a chunk that cannot be read, near and far from the part that is needed, and then needs
+// it.
+func TestHole(t *testing.T) {
+	file := bytes.Repeat([]byte("simdb"), 400*chunk/5)
+	for _, hole := range []int64{9, 12, 100} {
+		for _, single := range []bool{false, true} {
+			data := make([]byte, len(file))
+			r := &holed{counting: counting{ReaderAt: bytes.NewReader(file)}, hole: hole, single: single}
+			p, err := Remote(r, data, "x.sst")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, at := range []int64{hole, 50, 51, 200} {
+				p.Fetch(at*chunk, at*chunk+1)
+			}
+			if err := p.src.need(10*chunk, 12*chunk); err != nil || !bytes.Equal(data[10*chunk:12*chunk], file[10*chunk:12*chunk]) {
+				t.Errorf("hole at %d, single %v: %v", hole, single, err)
+			}
+			if err := p.src.need((hole-1)*chunk, (hole+1)*chunk); !errors.Is(err, errHole) || !strings.Contains(err.Error(), "x.sst: bytes") {
+				t.Errorf("the hole at %d: %v", hole, err)
+			}
+			r.hole = -1
+			if p.Whole(); !bytes.Equal(data, file) {
+				t.Error("the memory differs from the file")
+			}
+		}
+	}
+}
+
+// TestManyParts announces more parts than one request may have.
+func TestManyParts(t *testing.T) {
+	file := make([]byte, 8000*chunk)
+	for i := range file {
+		file[i] = byte(i / chunk * 7)
+	}
+	r := &holed{counting: counting{ReaderAt: bytes.NewReader(file)}, hole: -1}
+	data := make([]byte, len(file))
+	p, err := Remote(r, data, "x.sst")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.calls.Store(0)
+	wanted := map[int64]bool{}
+	for i := range int64(700) {
+		for at := 10 * i; at < 10*i+1+i/300*2; at++ { // the last parts have several chunks
+			wanted[at] = true
+			p.Fetch(at*chunk, at*chunk+1)
+		}
+	}
+	p.Need(0, 1)
+	for at := range wanted {
+		if !bytes.Equal(data[at*chunk:(at+1)*chunk], file[at*chunk:(at+1)*chunk]) {
+			t.Fatalf("chunk %d has not been read", at)
+		}
+	}
+	if r.most > mostParts || r.mostSize > together {
+		t.Errorf("a request for %d parts of %d bytes", r.most, r.mostSize)
+	}
+	if calls := r.calls.Load(); calls < 7 || calls > 12 {
+		t.Errorf("%d requests", calls)
 	}
 }

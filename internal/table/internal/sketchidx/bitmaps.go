@@ -136,6 +136,19 @@ func (b *bitmaps) corrupt(i int, format string, args ...any) error {
 	return base.Corruptf(b.file, b.section, b.off+int64(i)*bitmapSize, format, args...)
 }
 
+// fetch starts reading the bitmaps of documents that have not been verified, of a file on a server.
+func (b *bitmaps) fetch(docs []uint32) {
+	if !b.all.Pages.IsRemote() {
+		return
+	}
+	for _, doc := range docs {
+		if block := int(doc >> bitmapsShift); b.checked[block>>6].Load()>>(block&63)&1 == 0 {
+			b.all.Fetch(len(b.data)+4*block, len(b.data)+4*block+4)
+			b.all.Fetch(block*bitmapsBlock*bitmapSize, min((block+1)*bitmapsBlock*bitmapSize, len(b.data)))
+		}
+	}
+}
+
 // check verifies block i and records success.
 func (b *bitmaps) check(i int) error {
 	from := i * bitmapsBlock * bitmapSize

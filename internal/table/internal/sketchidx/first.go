@@ -71,12 +71,7 @@ func (f *firstSearch) segment() (bool, error) {
 // postings reads the postings of a prefix, or scans the bitmaps of the segment if that is cheaper.
 func (f *firstSearch) postings(prefix []uint32) (bool, error) {
 	s, docs := f.s, f.seg.bitmaps.len()
-	s.probes = s.probes[:0]
-	for _, h := range prefix {
-		p := f.seg.postings.find(h)
-		f.seg.postings.prefetch(p)
-		s.probes = append(s.probes, p)
-	}
+	s.probes = f.seg.postings.findAll(s.probes, prefix)
 	read := 0
 	for _, p := range s.probes {
 		for b := max(p.block, 1) - 1; b < p.end; b++ {
@@ -134,6 +129,9 @@ func (f *firstSearch) candidates(docs []uint32) (bool, error) {
 	// The first of a few documents is often a match: a text of which there are copies. Odd sketches
 	// are then not needed.
 	few := f.isOdd && !f.vain && len(docs) <= firstScored
+	if !few {
+		f.seg.bitmaps.fetch(docs)
+	}
 	for _, doc := range docs {
 		if !s.set.add(doc) {
 			continue

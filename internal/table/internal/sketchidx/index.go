@@ -19,6 +19,7 @@ type Index struct {
 	file     string
 	params   Params
 	list     *blobs.List // encoded sketches
+	hot      blobs.Bytes // hot hashes, of which order is made
 	segments []segment
 	order    func() (*hot.Order, error) // order of hashes, made on first use
 }
@@ -37,7 +38,7 @@ func Open(file string, p Params, list *blobs.List, section blobs.Bytes, n uint64
 	if len(section.Data)%hotEntry != 4 || uint64(len(section.Data)/hotEntry) != n {
 		return nil, base.Corruptf(file, hotSection, section.Offset, "%d bytes for %d hashes", len(section.Data), n)
 	}
-	x := &Index{file: file, params: p, list: list}
+	x := &Index{file: file, params: p, list: list, hot: section}
 	order := sync.OnceValues(func() (*hot.Order, error) {
 		hashes, err := parseHot(section.Data, file, section.Offset)
 		if err != nil {
@@ -82,6 +83,12 @@ func (x *Index) List() *blobs.List { return x.list }
 
 // PostingsStats returns the sizes of the postings of a segment.
 func (x *Index) PostingsStats(segment int) keyrun.Stats { return x.segments[segment].postings.Stats() }
+
+// Fetch says that sketches of documents will be read, and that they may be searched for.
+func (x *Index) Fetch(docs []uint32) {
+	x.hot.Fetch(0, len(x.hot.Data))
+	x.list.Fetch(docs)
+}
 
 // Sketch appends the sketch of a document, which must exist, to dst; nothing if it has none.
 func (x *Index) Sketch(doc uint32, dst minhash.Sketch) (minhash.Sketch, error) {

@@ -188,12 +188,27 @@ func (p *postings) find(hash uint32) probe {
 	return probe{first: first, block: uint32(lo), end: uint32(end)}
 }
 
-// prefetch prefetches the unary words of the first block of a probe.
-func (p *postings) prefetch(pr probe) {
-	if pr.block > 0 && pr.end > 0 {
-		in := p.Info(int(pr.block) - 1)
-		kernel.Prefetch(p.Unary(in))
+// findAll sets probes to the probes of hashes. It prefetches the unary words of the first block of each,
+// and starts reading blocks from storage.
+func (p *postings) findAll(probes []probe, hashes []uint32) []probe {
+	if p.IsPaged() {
+		for _, h := range hashes {
+			p.Want(uint64(h) << p.shift)
+		}
 	}
+	probes = probes[:0]
+	for _, h := range hashes {
+		pr := p.find(h)
+		if pr.end > 0 {
+			r := keyrun.Range{First: pr.first, Last: pr.first | (uint64(1)<<p.shift - 1), Run: p.Run, Block: pr.block, End: pr.end}
+			r.Fetch()
+			if pr.block > 0 {
+				kernel.Prefetch(p.Unary(p.Info(int(pr.block) - 1)))
+			}
+		}
+		probes = append(probes, pr)
+	}
+	return probes
 }
 
 // documents appends the documents of a probe, ascending, as numbers in the segment.

@@ -154,13 +154,8 @@ func (x *Index) gather(seg *segment, j *query, s *Searcher) (bool, error) {
 	if len(s.prefix) == 0 || docs < scanDocsPerProbe*len(s.prefix) && !s.ForcePostings {
 		return false, nil
 	}
-	s.probes = s.probes[:0]
 	prefix, groups := x.groups(seg, s)
-	for _, h := range prefix {
-		p := seg.postings.find(h)
-		seg.postings.prefetch(p)
-		s.probes = append(s.probes, p)
-	}
+	s.probes = seg.postings.findAll(s.probes, prefix)
 	s.found = s.found[:0]
 	for _, p := range s.probes {
 		var err error
@@ -192,6 +187,7 @@ func (x *Index) gather(seg *segment, j *query, s *Searcher) (bool, error) {
 func (seg *segment) reject(j *query, s *Searcher) error {
 	s.passed = s.passed[:0]
 	s.stats.Candidates += len(s.set.docs)
+	seg.bitmaps.fetch(s.set.docs)
 	var bitmap minhash.Bitmap
 	for _, doc := range s.set.docs {
 		if err := seg.bitmaps.get(int(doc), &bitmap); err != nil {
@@ -210,6 +206,9 @@ func (seg *segment) scan(j *query, s *Searcher) error {
 	s.passed = s.passed[:0]
 	s.stats.Scans++
 	s.stats.Candidates += seg.bitmaps.len()
+	if all := &seg.bitmaps.all; all.Pages.IsRemote() {
+		all.Fetch(0, len(all.Data))
+	}
 	for b := range seg.bitmaps.numBlocks() {
 		maps, err := seg.bitmaps.block(b, &s.bits)
 		if err != nil {
@@ -233,6 +232,13 @@ const scoreAhead = 8
 func (x *Index) score(seg *segment, j *query, s *Searcher, dst []Hit) ([]Hit, error) {
 	s.stats.Scored += len(s.passed)
 	seg.crowd.scored(s)
+	if x.list.HasToFetch() {
+		s.found = s.found[:0]
+		for _, doc := range s.passed {
+			s.found = append(s.found, seg.first+doc)
+		}
+		x.list.Fetch(s.found)
+	}
 	var last []byte // last sketch in encoded form
 	var score minhash.Score
 	similar := false
