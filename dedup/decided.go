@@ -20,7 +20,7 @@ func (d *job) readDecisions() error {
 	if err := d.env.Uses(d.c.Decisions, "the file of decisions"); err != nil {
 		return err
 	}
-	all, err := ReadDecisions(d.ctx, d.c.Decisions)
+	all, err := ReadDecisions(d.ctx, d.c.Decisions, d.env.Say)
 	if err != nil {
 		return err
 	}

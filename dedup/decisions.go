@@ -52,9 +52,9 @@ const maxLine = 4 << 20
 
 // ReadDecisions reads a file, which may be compressed; "-" is standard input. It returns the
 // decisions that hold. If lines are invalid or decisions contradict each other, it returns an error
-// that gives the place of each problem, and no decisions.
-func ReadDecisions(ctx context.Context, path string) ([]Decision, error) {
-	all, err := ReadDecisionLines(ctx, path)
+// that gives the place of each problem, and no decisions. See Problems.Lines for warn.
+func ReadDecisions(ctx context.Context, path string, warn func(format string, args ...any)) ([]Decision, error) {
+	all, err := ReadDecisionLines(ctx, path, warn)
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +66,8 @@ func ReadDecisions(ctx context.Context, path string) ([]Decision, error) {
 
 // ReadDecisionLines reads a file like ReadDecisions, but returns the decisions of all lines, also
 // those that contradict others or that others replace.
-func ReadDecisionLines(ctx context.Context, path string) (all []Decision, err error) {
-	p := Problems{Path: path}
+func ReadDecisionLines(ctx context.Context, path string, warn func(format string, args ...any)) (all []Decision, err error) {
+	p := Problems{Path: path, Warn: warn}
 	err = p.Lines(ctx, func(line int64, text []byte) error {
 		d, err := ParseDecision(text)
 		if d.Line = line; err == nil {
@@ -185,12 +185,14 @@ func contradictions(all []Decision, p *Problems) {
 // Problems collects the errors of a file: it reports the first few and counts the rest.
 type Problems struct {
 	Path string
+	Warn func(format string, args ...any) // or nil
 	told []error
 	more int64
 }
 
 // Lines reads the file at Path, which may be compressed; "-" is standard input. It calls each with
-// the lines that are not blank, numbered from 1, and adds the errors of each.
+// the lines that are not blank, numbered from 1, and adds the errors of each. It leaves out an
+// Incomplete last line; Warn says so.
 func (p *Problems) Lines(ctx context.Context, each func(line int64, text []byte) error) error {
 	r, err := records.OpenContent(ctx, p.Path, records.UTF8)
 	if err != nil {
@@ -199,12 +201,23 @@ func (p *Problems) Lines(ctx context.Context, each func(line int64, text []byte)
 	defer r.Close()
 	s := bufio.NewScanner(r)
 	s.Buffer(nil, maxLine)
-	line := int64(0)
+	line, ended := int64(0), true
+	s.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		n, text, err := bufio.ScanLines(data, atEOF)
+		ended = n > 0 && data[n-1] == '\n'
+		return n, text, err
+	})
 	for s.Scan() {
 		if line++; ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if len(bytes.TrimSpace(s.Bytes())) == 0 {
+			continue
+		}
+		if !ended && Incomplete(s.Bytes()) {
+			if p.Warn != nil {
+				p.Warn("warning: %s:%d: the last line is incomplete and is ignored", p.name(), line)
+			}
 			continue
 		}
 		if err := each(line, s.Bytes()); err != nil {
@@ -217,6 +230,13 @@ func (p *Problems) Lines(ctx context.Context, each func(line int64, text []byte)
 	return nil
 }
 
+// Incomplete reports whether a last line without an end is the beginning of a JSON object, as a power
+// cut may leave it.
+func Incomplete(line []byte) bool {
+	line = bytes.TrimLeft(line, " \t\r\xef\xbb\xbf") // or a byte order mark
+	return len(line) > 0 && line[0] == '{' && !json.Valid(line)
+}
+
 // Add adds a problem of a line.
 func (p *Problems) Add(line int64, format string, args ...any) {
 	const most = 10
@@ -224,9 +244,10 @@ func (p *Problems) Add(line int64, format string, args ...any) {
 		p.more++
 		return
 	}
-	name := cmp.Or(strings.TrimPrefix(p.Path, "-"), "stdin")
-	p.told = append(p.told, fmt.Errorf("%s:%d: %s", name, line, fmt.Sprintf(format, args...)))
+	p.told = append(p.told, fmt.Errorf("%s:%d: %s", p.name(), line, fmt.Sprintf(format, args...)))
 }
+
+func (p *Problems) name() string { return cmp.Or(strings.TrimPrefix(p.Path, "-"), "stdin") }
 
 // Err returns the problems, nil if there are none.
 func (p *Problems) Err() error {

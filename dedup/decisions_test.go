@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -38,7 +39,7 @@ func TestRead(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.file), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		all, err := ReadDecisions(t.Context(), path)
+		all, err := ReadDecisions(t.Context(), path, nil)
 		switch {
 		case err == nil && c.want != "":
 			t.Errorf("%.80s: no error, want %s", c.file, c.want)
@@ -46,6 +47,35 @@ func TestRead(t *testing.T) {
 			t.Errorf("%.80s: %d decisions", c.file, len(all))
 		case err != nil && (c.want == "" || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%.80s: %v, want %s", c.file, err, c.want)
+		}
+	}
+}
+
+// TestIncompleteDecision has a last line that a power cut has left: it is ignored with a warning.
+func TestIncompleteDecision(t *testing.T) {
+	const whole = `{"a":"x","b":"y","decision":"drop"}`
+	for file, want := range map[string]int{
+		whole + "\n" + whole[:20]: 1,
+		whole[:20]:                0,
+		"\ufeff" + whole[:20]:     0,
+		whole + "\n" + strings.ReplaceAll(whole, "x", "z"): -2, // complete
+		whole + "\n" + whole[:20] + "\n":                   -1, // wrong
+		whole[:20] + "\n" + whole:                          -1,
+		"id,a,b":                                           -1,
+	} {
+		path := filepath.Join(t.TempDir(), "d.jsonl")
+		if err := os.WriteFile(path, []byte(file), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		var told []string
+		all, err := ReadDecisions(t.Context(), path, func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) })
+		switch last := fmt.Sprintf("warning: %s:%d: the last line is incomplete and is ignored", path, want+1); {
+		case want == -1 && err == nil, want != -1 && err != nil:
+			t.Errorf("%q: %v", file, err)
+		case want < 0 && told != nil, want >= 0 && !slices.Equal(told, []string{last}):
+			t.Errorf("%q: told %q", file, told)
+		case want != -1 && len(all) != max(want, -want):
+			t.Errorf("%q: %d decisions", file, len(all))
 		}
 	}
 }
@@ -71,7 +101,7 @@ func TestLatestDecisions(t *testing.T) {
 		if err := os.WriteFile(path, []byte(strings.Join(c.lines, "\n")), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		all, err := ReadDecisions(t.Context(), path)
+		all, err := ReadDecisions(t.Context(), path, nil)
 		if err != nil {
 			t.Errorf("%v: %v", c.lines, err)
 		}

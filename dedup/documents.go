@@ -107,7 +107,7 @@ func (j Listing) Open(ctx context.Context, env *inputs.Env, src *inputs.Sources)
 		l.by, l.job.Read.NoText = corpus.Criterion{Sets: true}, fieldsOnly(rule) // pairs have scores
 	}
 	if src.Stored != nil {
-		if err := env.CheckTexts(ctx, src.DB(), !l.by.Sets); err != nil {
+		if err := env.CheckTexts(ctx, src.DB(), "", !l.by.Sets); err != nil {
 			return nil, err
 		}
 		if l.stored = limits == nil && j.Sample == 0 && rule == nil && j.Compared.NotStored() == nil; l.stored {

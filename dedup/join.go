@@ -151,7 +151,7 @@ func NewJoin(ctx context.Context, env *inputs.Env, src *inputs.Sources, o JoinOp
 	}
 	near := o.By.Kind() == "near"
 	if err = j.l.check(j.in); err == nil && o.Stored != nil {
-		err = cmp.Or(env.CheckTexts(ctx, o.Stored.DB, near), env.CheckTexts(ctx, src.DB(), near))
+		err = cmp.Or(env.CheckTexts(ctx, o.Stored.DB, "", near), env.CheckTexts(ctx, src.DB(), "", near))
 	}
 	if err != nil {
 		return nil, errors.Join(err, j.in.Close())

@@ -49,6 +49,8 @@ func (m *Match) settle(ctx context.Context, env *inputs.Env, src *inputs.Sources
 	}
 	for i := range rule.Atoms {
 		switch a := &rule.Atoms[i]; {
+		case a.OfFile() && m.o.Loaded:
+			return invalid("%s: match does not compare the files of documents; pairs and join do", x.written(a))
 		case a.OfFile():
 			return invalid("%s: a database does not record the files of documents", x.written(a))
 		case a.Recurs():

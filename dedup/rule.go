@@ -30,7 +30,7 @@ import (
 //	CONTAINS(tokens) >= 1                       the share of the smaller text that the larger one has
 //	a.year = b.year, a.lang != b.lang           values of a field
 //	a.year IS NOT DISTINCT FROM b.year          the same, where a missing value equals another one
-//	NUMBERS(a) = NUMBERS(b)                     the numbers in the texts, or DATES
+//	NUMBERS(a) = NUMBERS(b)                     the numbers in the texts, in digits of any script, or DATES
 //	MATCHES(a.title, 'v[0-9]+') = MATCHES(b.title, 'v[0-9]+')
 //	FILE(a) = FILE(b)                           the files, or FOLDER
 //	DIFFERS('draft', 'final')                   one of these words is only in one of the texts
@@ -59,10 +59,16 @@ func ParsePairRule(text string) (*PairRule, error) {
 // UnmarshalText reads a rule, as ParsePairRule does.
 func (r *PairRule) UnmarshalText(text []byte) (err error) {
 	if r.rule, err = pairrule.Parse(string(text)); err != nil {
-		return valueError(err.Error())
+		return ruleError{err}
 	}
 	return nil
 }
+
+// A ruleError is an engine.ErrInvalid about a rule.
+type ruleError struct{ error }
+
+func (e ruleError) Is(target error) bool { return target == engine.ErrInvalid }
+func (e ruleError) Unwrap() error        { return e.error }
 
 // MarshalText returns the rule as it was written.
 func (r *PairRule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }

@@ -12,6 +12,27 @@ import (
 	"testing"
 )
 
+// TestIncompleteDecisions has a file whose last line a power cut has left incomplete: all commands that
+// read it say so, and do the rest.
+func TestIncompleteDecisions(t *testing.T) {
+	dir := t.TempDir()
+	texts := likeTexts(3, 0)
+	write(t, filepath.Join(dir, "in.jsonl"), fmt.Sprintf("{\"id\":\"a\",\"text\":%q}\n{\"id\":\"b\",\"text\":%q}\n{\"id\":\"c\",\"text\":%q}\n", texts[0], texts[0]+" and more", texts[1]))
+	write(t, filepath.Join(dir, "d.jsonl"), `{"a":"b","b":"a","decision":"drop"}`+"\n"+`{"a":"c","b":"a","dec`)
+	simdb(t, dir, "load", "x.simdb", "in.jsonl", "-q")
+	for _, args := range []string{
+		"dedup in.jsonl --decisions d.jsonl -o kept.jsonl", "learn in.jsonl d.jsonl", "review x.simdb --jaccard 0.5 --decisions d.jsonl -o page.html", "apply x.simdb d.jsonl",
+	} {
+		code, _, talk := simdbIn(t, dir, "", strings.Fields(args)...)
+		if want := "warning: d.jsonl:2: the last line is incomplete and is ignored\n"; code != 0 || strings.Count(talk, want) != 1 {
+			t.Errorf("%s: exit status %d, %q", args, code, talk)
+		}
+	}
+	if got := simdb(t, dir, "x.simdb", "COUNT"); strings.TrimSpace(got) != "2" {
+		t.Errorf("%q documents are left", got)
+	}
+}
+
 // TestDecisionsLikeModel deduplicates families of edited texts with random decisions. The clusters
 // must be the same as if each document were compared with all keepers before it, by the pairs and
 // similarities that `simdb pairs` lists, without the pairs that decisions separate.

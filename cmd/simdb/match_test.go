@@ -154,6 +154,22 @@ func TestMatchFiles(t *testing.T) {
 	}
 }
 
+// TestMatchNamesFile matches with a file in place of a database: messages name the file.
+func TestMatchNamesFile(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a.jsonl"), "{\"id\":\"1\",\"text\":\"some words\"}\n")
+	write(t, filepath.Join(dir, "empty.jsonl"), "")
+	for args, want := range map[string]string{
+		"empty.jsonl a.jsonl --jaccard 0.8":           "empty.jsonl has no documents\n",
+		"a.jsonl a.jsonl --rule FILE(a)=FILE(b)":      "FILE(a) = FILE(b): match does not compare the files of documents; pairs and join do\n",
+		"a.jsonl a.jsonl --jaccard 0.8 --across file": "--across file: match does not compare",
+	} {
+		if _, _, talk := simdbIn(t, dir, "", append([]string{"match"}, strings.Fields(args)...)...); !strings.Contains(talk, want) || strings.Contains(talk, ".simdb") {
+			t.Errorf("%s: %s", args, talk)
+		}
+	}
+}
+
 // TestMatchLive runs match and join on a pipe that stays open. They must answer lines as they come,
 // and in the end have the same output as for a file.
 func TestMatchLive(t *testing.T) {

@@ -17,9 +17,9 @@ import (
 // The decisions of a page of `simdb review` are labels, too: "drop" and "keep" say that two
 // documents are the same, "allow" that they are not; of several decisions about a pair, the latest
 // holds. Other fields are ignored. A pair that is labelled twice counts once. An error names the
-// lines that are wrong or contradict each other.
-func ReadLabels(ctx context.Context, path string) ([]Label, error) {
-	p := dedup.Problems{Path: path}
+// lines that are wrong or contradict each other. See dedup.Problems.Lines for warn.
+func ReadLabels(ctx context.Context, path string, warn func(format string, args ...any)) ([]Label, error) {
+	p := dedup.Problems{Path: path, Warn: warn}
 	var all []Label
 	var decisions []dedup.Decision
 	seen := map[engine.Pair]Label{}

@@ -41,7 +41,7 @@ func judged(t *testing.T, name string) (*Corpus, []Label) {
 		}
 		docs = append(docs, d)
 	}
-	labels, err := ReadLabels(t.Context(), filepath.Join("testdata", name+".labels.jsonl"))
+	labels, err := ReadLabels(t.Context(), filepath.Join("testdata", name+".labels.jsonl"), nil)
 	if err != nil || s.Err() != nil {
 		t.Fatal(err, s.Err())
 	}
@@ -372,7 +372,7 @@ func TestLabels(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		return ReadLabels(t.Context(), path)
+		return ReadLabels(t.Context(), path, nil)
 	}
 	got, err := read(`{"a":"1","b":"2","same":true,"jaccard":0.9}
 
@@ -388,7 +388,7 @@ func TestLabels(t *testing.T) {
 		`{"a":"1","b":"2"}`:             `:1: a label needs "same"`,
 		`{"a":"1","b":"1","same":true}`: `is paired with itself`,
 		`{"a":"1","same":true}`:         `needs the ids of two documents`,
-		"\n{":                           `:2: not JSON`,
+		"\n{\n":                         `:2: not JSON`,
 		`{"a":1,"b":"2","same":true}`:   `number in place of string`,
 		"{\"a\":\"1\",\"b\":\"2\",\"same\":true}\n{\"a\":\"2\",\"b\":\"1\",\"same\":false}": `:2: the label contradicts that of line 1`,
 	} {

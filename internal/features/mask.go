@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -55,13 +56,17 @@ func compileMasks(patterns []string) (all []mask, err error) {
 }
 
 // Finder returns a function that calls found with each match of a mask in a text, in the order of
-// the text: numbers, dates or a regular expression. The function is not safe for concurrent use.
+// the text: numbers, dates or a regular expression. Numbers and dates may have the digits of any script,
+// and are found with ASCII digits. The function is not safe for concurrent use.
 func Finder(pattern string) (func(text []byte, found func(match []byte)), error) {
 	masks, err := compileMasks([]string{pattern})
 	if err != nil {
 		return nil, err
 	}
 	return func(text []byte, found func(match []byte)) {
+		if pattern == MaskNumbers || pattern == MaskDates {
+			text = withASCIIDigits(text)
+		}
 		for at := 0; ; {
 			start, end := masks[0](text, at)
 			if start < 0 {
@@ -71,6 +76,26 @@ func Finder(pattern string) (func(text []byte, found func(match []byte)), error)
 			at = end
 		}
 	}, nil
+}
+
+// withASCIIDigits returns a text with ASCII digits in place of those of other scripts.
+func withASCIIDigits(text []byte) []byte {
+	if !bytes.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf && unicode.Is(unicode.Nd, r) }) {
+		return text
+	}
+	return bytes.Map(func(r rune) rune {
+		for _, ten := range unicode.Nd.R16 {
+			if rune(ten.Lo) <= r && r <= rune(ten.Hi) {
+				return '0' + r - rune(ten.Lo)
+			}
+		}
+		for _, ten := range unicode.Nd.R32 { // or several times ten
+			if rune(ten.Lo) <= r && r <= rune(ten.Hi) {
+				return '0' + (r-rune(ten.Lo))%10
+			}
+		}
+		return r
+	}, text)
 }
 
 // appendMasked appends text to dst, which is empty, with each match replaced.

@@ -41,11 +41,11 @@ func (d *Driver) Tests(rule *pairrule.Rule) string {
 // sampled is the number of classes whose candidates are counted for an estimate.
 const sampled = 2048
 
-// The costs of pairs, relative to those of a candidate of a join of sets.
+// The costs of pairs, relative to those of a candidate of a join of sets, or by edit distance.
 const (
-	equalCost = 4  // of a pair with equal keys, whose sets are then compared
-	textCost  = 20 // of a candidate of a join of texts
-	joinCost  = 50 // of a class in any join
+	equalCost  = 4  // of a pair with equal keys, whose sets or texts are then compared
+	cosineCost = 20 // of a candidate of a join by word counts
+	joinCost   = 50 // of a class in any join
 )
 
 // Plan chooses the driver of each branch.
@@ -141,9 +141,13 @@ func (c *Corpus) groups(atoms []int) (of []uint32, pairs int64) {
 // candidates estimates how many pairs the join by an atom compares, from a sample, and their cost.
 func (c *Corpus) candidates(atom int) (n, cost float64, err error) {
 	a, v := &c.rule.Atoms[atom], c.views[c.viewOf[atom]]
-	if a.Kind == pairrule.Near {
+	switch {
+	case a.Kind == pairrule.Near:
 		n = float64(c.n) * float64((a.K+1)*(a.K+1))
 		return n, n, nil
+	case a.Kind == pairrule.Levenshtein && v.by.Measure.Q == 1: // texts are found by their lengths
+		n = float64(c.n) * float64(c.n-1) / 2
+		return n, n * equalCost, nil
 	}
 	var sets [][]uint64
 	counts := map[uint64]int{}
@@ -171,8 +175,11 @@ func (c *Corpus) candidates(atom int) (n, cost float64, err error) {
 	}
 	scale := float64(c.n) / float64(max(len(sets), 1))
 	n = float64(pairs) * scale * scale
-	if a.Kind == pairrule.Levenshtein || a.Kind == pairrule.Cosine {
-		return n, n * textCost, nil
+	switch {
+	case a.Kind == pairrule.Cosine:
+		return n, n * cosineCost, nil
+	case a.Kind == pairrule.Levenshtein:
+		return n, n, nil
 	}
 	steps := len(sets) * (len(sets) - 1) / 2 // of counting
 	for _, sharers := range counts {

@@ -56,6 +56,13 @@ func TestTally(t *testing.T) {
 			if got := j.index.tally != nil; got != want || got != (j.within.tally != nil) {
 				t.Errorf("%s, kind %d: counted %v, want %v", c.name, kind, got, want)
 			}
+			if j.index.reset(); want {
+				before := j.index.bytes()
+				f, _ := j.workers[0].prefixer.of(c.sets[0], nil)
+				if j.index.add(0, &f); j.index.bytes() < before+int64(len(c.sets[0]))*listBytes/2 {
+					t.Errorf("%s: the memory of lists is not counted", c.name)
+				}
+			}
 			if j.finder.visited != 0 {
 				t.Errorf("%s: visits of the sample count as those of the join", c.name)
 			}

@@ -289,22 +289,22 @@ func Closing(db *engine.DB, err *error) { *err = errors.Join(*err, db.Close()) }
 
 // CheckTexts returns an error if a database has only fingerprints, and the job, whose criterion
 // is by fingerprint if near is set, compares texts. It looks only at the first documents. It logs
-// a message if there are more, if some have no text, or if the database is empty. A nil db is
-// valid.
-func (e *Env) CheckTexts(ctx context.Context, db *engine.DB, near bool) error {
+// a message if there are more, if some have no text, or if the database is empty. Messages have the
+// name of the database, its path if that is "". A nil db is valid.
+func (e *Env) CheckTexts(ctx context.Context, db *engine.DB, name string, near bool) error {
 	const looked, lookedBytes = 100, 1 << 20
 	if db == nil {
 		return nil
 	}
 	st, err := db.Stats()
-	if err == nil && st.Documents == 0 {
-		e.Say("%s has no documents", st.Path)
+	if name = cmp.Or(name, st.Path); err == nil && st.Documents == 0 {
+		e.Say("%s has no documents", name)
 	}
 	switch p := db.Options(); {
 	case near || err != nil:
 		return err
 	case p.NoText && p.Sketch == 0:
-		return fmt.Errorf("%s stores only fingerprints: %s", st.Path, nearCompares())
+		return fmt.Errorf("%s stores only fingerprints: %s", name, nearCompares())
 	case p.NoText:
 		return nil
 	}

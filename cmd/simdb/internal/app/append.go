@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/simdb/simdb/dedup"
 	"github.com/simdb/simdb/internal/vfs"
 )
 
@@ -32,7 +34,8 @@ func OpenToAppend(path string) (_ *os.File, err error) {
 }
 
 // AppendLine appends a line to a file, and syncs it. The line begins after a line end, even if an editor
-// has left none. It returns the size of the file before and after. If the line cannot be written whole,
+// has left none; a last line that a power cut has left incomplete is removed. It returns where the line
+// begins, and the size of the file after. If the line cannot be written whole,
 // none of it stays. Calls of other processes wait meanwhile.
 func AppendLine(f *os.File, line []byte) (before, after int64, err error) {
 	unlock, err := vfs.LockOpen(f)
@@ -51,7 +54,13 @@ func AppendLine(f *os.File, line []byte) (before, after int64, err error) {
 			return 0, 0, err
 		}
 		if last[0] != '\n' {
-			line = append([]byte("\n"), line...)
+			cut, err := cutIncomplete(f, before)
+			if err != nil {
+				return 0, 0, err
+			}
+			if before -= cut; cut == 0 {
+				line = append([]byte("\n"), line...)
+			}
 		}
 	}
 	n, err := f.Write(line)
@@ -67,6 +76,25 @@ func AppendLine(f *os.File, line []byte) (before, after int64, err error) {
 		err = errors.Join(err, failed)
 	}
 	return before, after, err
+}
+
+// cutIncomplete removes the last line of a file of that size, which has no end, if it is incomplete. It
+// returns the bytes removed.
+func cutIncomplete(f *os.File, size int64) (cut int64, err error) {
+	const longest = 4 << 20
+	tail := make([]byte, min(size, longest))
+	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
+		return 0, err
+	}
+	tail = tail[bytes.LastIndexByte(tail, '\n')+1:]
+	if !dedup.Incomplete(tail) {
+		return 0, nil
+	}
+	done, err := takeBack(f, size-int64(len(tail)), size)
+	if !done {
+		return 0, err
+	}
+	return int64(len(tail)), err
 }
 
 // TakeBack removes the end of a file from a size on, and reports whether it did: it leaves a file that

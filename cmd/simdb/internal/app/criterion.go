@@ -13,6 +13,7 @@ import (
 	"github.com/simdb/simdb/internal/base"
 	"github.com/simdb/simdb/internal/features"
 	"github.com/simdb/simdb/internal/option"
+	"github.com/simdb/simdb/internal/pairrule"
 	"github.com/simdb/simdb/internal/place"
 	"github.com/simdb/simdb/internal/quantity"
 )
@@ -123,19 +124,34 @@ func (f GroupFlags) Meaning() (m string) {
 // RuleFlag is a rule of pairs, or the name of a file that has one.
 type RuleFlag struct{ dedup.PairRule }
 
-// UnmarshalText parses a rule, or reads it from a file.
+// UnmarshalText parses a rule, or reads it from a file. An error is one line with the place.
 func (r *RuleFlag) UnmarshalText(text []byte) error {
-	if name := string(text); !strings.ContainsAny(name, "<=>") {
+	name, at := string(text), ""
+	missing := strings.ContainsAny(name, "<=>")
+	if !missing {
 		content, err := place.ReadFile(context.Background(), name)
-		if errors.Is(err, fs.ErrNotExist) {
+		if missing = errors.Is(err, fs.ErrNotExist); missing && !strings.Contains(name, " ") {
 			return fmt.Errorf("%q is neither a file nor a rule such as 'JACCARD >= 0.8 AND a.year = b.year'", name)
 		}
-		if err != nil {
+		if err != nil && !missing {
 			return err
 		}
-		text = content
+		if !missing {
+			text, at = content, name+":"
+		}
 	}
-	return r.PairRule.UnmarshalText(text)
+	err := r.PairRule.UnmarshalText(text)
+	wrong, ok := errors.AsType[*pairrule.Error](err)
+	if !ok {
+		return err
+	}
+	line, column := wrong.Position()
+	if at != "" || line > 1 {
+		at += fmt.Sprint(line, ":")
+	} else {
+		at = "column "
+	}
+	return fmt.Errorf("%s%d: %s", at, column, wrong.Sentence())
 }
 
 // Distinct is the words in which documents may not differ, as in a dedup.Job.

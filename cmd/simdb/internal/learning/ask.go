@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -17,13 +18,21 @@ import (
 	"github.com/simdb/simdb/internal/worddiff"
 )
 
-// ask asks about up to n pairs, and appends each answer at once to the file of labels.
+// ask asks about up to n pairs, and appends each answer at once to the file of labels. A new file without
+// answers does not stay.
 func (c *Command) ask(a *app.App, corpus *learn.Corpus, path string, labels []learn.Label, n int) (_ []learn.Label, err error) {
+	_, missing := os.Stat(path)
 	f, err := app.OpenToAppend(path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+	defer func() {
+		info, failed := f.Stat()
+		err = errors.Join(err, failed, f.Close())
+		if errors.Is(missing, fs.ErrNotExist) && failed == nil && info.Size() == 0 {
+			err = errors.Join(err, os.Remove(path))
+		}
+	}()
 	had := len(labels)
 	labels, err = interview(a.Context(), corpus, labels, n, os.Stdin, a.Err, f)
 	if given := len(labels) - had; given > 0 {

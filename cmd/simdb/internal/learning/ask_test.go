@@ -52,7 +52,7 @@ func TestInterview(t *testing.T) {
 		if err := f.Close(); err != nil {
 			t.Fatal(err)
 		}
-		written, failed := learn.ReadLabels(t.Context(), path)
+		written, failed := learn.ReadLabels(t.Context(), path, nil)
 		for i := range written {
 			written[i].Line = 0
 		}
@@ -127,7 +127,7 @@ func TestBackBesideAnother(t *testing.T) {
 		return out.Write(b)
 	})
 	got, err := interview(t.Context(), corpus, nil, 4, strings.NewReader("y\nb\nq\n"), both, f)
-	written, failed := learn.ReadLabels(t.Context(), path)
+	written, failed := learn.ReadLabels(t.Context(), path, nil)
 	if err != nil || failed != nil || len(got) != 1 || len(written) != 2 || !strings.Contains(out.String(), "the answer stays") {
 		t.Errorf("labels %v, %v; written %v, %v:\n%s", got, err, written, failed, out.String())
 	}

@@ -96,7 +96,7 @@ func (c *Command) Run(a *app.App) error {
 	if interactive := c.Data != "-" && term.IsTerminal(int(os.Stdin.Fd())) && app.IsTerminal(a.Err); ask > 0 && !interactive {
 		return fmt.Errorf(`questions need a terminal: give a file of labels, JSON lines such as {"a": "doc-17", "b": "doc-18", "same": true}`)
 	}
-	labels, err := learn.ReadLabels(a.Context(), path)
+	labels, err := learn.ReadLabels(a.Context(), path, a.Env().Say)
 	if err != nil && (ask == 0 || !errors.Is(err, fs.ErrNotExist)) {
 		return err
 	}
@@ -109,7 +109,10 @@ func (c *Command) Run(a *app.App) error {
 			return err
 		}
 	}
-	if len(labels) == 0 {
+	switch {
+	case len(labels) == 0 && ask > 0:
+		return errors.New("there are no labels, as no question was answered")
+	case len(labels) == 0:
 		return fmt.Errorf("%s has no labels", path)
 	}
 	lesson, err := corpus.Learn(labels)

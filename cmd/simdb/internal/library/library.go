@@ -105,7 +105,7 @@ func (l *Library) Run(ctx context.Context, r *Request) (*Reply, error) {
 	case "ask":
 		return l.ask(ctx, r)
 	case "labels":
-		all, err := learn.ReadLabels(ctx, r.Path)
+		all, err := learn.ReadLabels(ctx, r.Path, nil)
 		return &Reply{Values: map[string]any{"labels": all}}, err
 	case "pictures":
 		return pictures(ctx, r)

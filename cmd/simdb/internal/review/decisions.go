@@ -22,7 +22,7 @@ func (c *Command) readHistory(j *job) error {
 	if path == "" {
 		return nil
 	}
-	all, err := dedup.ReadDecisionLines(j.a.Context(), path)
+	all, err := dedup.ReadDecisionLines(j.a.Context(), path, j.a.Env().Say)
 	if err != nil && (c.Output != "" || !errors.Is(err, fs.ErrNotExist)) {
 		return err
 	}

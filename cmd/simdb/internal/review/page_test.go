@@ -282,7 +282,7 @@ func browseDecisions(t *testing.T, b *browser, downloads string) {
 	if times := regexp.MustCompile(`"at":"20\d\d-[^"]*Z"`); times.ReplaceAllString(string(got), `"at":""`) != want {
 		t.Errorf("downloaded\n%s\nwant\n%s", got, want)
 	}
-	if all, err := dedup.ReadDecisions(t.Context(), file); err != nil || len(all) != 4 {
+	if all, err := dedup.ReadDecisions(t.Context(), file, nil); err != nil || len(all) != 4 {
 		t.Errorf("%d decisions, %v", len(all), err)
 	}
 	p.Clusters[0].Members[0].Said = []Said{{By: "ann", At: "2999-01-01T00:00:00Z", Decision: "allow"}, {By: "bob", At: "2000-01-01T00:00:00Z", Decision: "drop"}}

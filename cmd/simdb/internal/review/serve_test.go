@@ -230,11 +230,11 @@ func TestServedDecisions(t *testing.T) {
 			t.Errorf("%s: the page does not show what both have said", page)
 		}
 	}
-	decisions, err := dedup.ReadDecisions(t.Context(), file)
+	decisions, err := dedup.ReadDecisions(t.Context(), file, nil)
 	if err != nil || len(decisions) != len(pairs)-1 {
 		t.Errorf("%d decisions of %d pairs: %v", len(decisions), len(pairs), err)
 	}
-	labels, err := learn.ReadLabels(t.Context(), file)
+	labels, err := learn.ReadLabels(t.Context(), file, nil)
 	if err != nil || len(labels) != len(pairs)-1 {
 		t.Fatalf("%d labels of %d pairs: %v", len(labels), len(pairs), err)
 	}
@@ -284,7 +284,7 @@ func browseServed(t *testing.T, b *browser, _ string) {
 	b.Want(`pairs.map(decided).slice(0, 4).join() === "drop,allow,keep," && at === 3`)
 	b.Press("u")
 	b.Eval(`busy.then(() => { $("reviewer").value = "bob"; $("reviewer").dispatchEvent(new Event("change")); show(0); return decide("allow"); })`)
-	all, err := dedup.ReadDecisionLines(t.Context(), file)
+	all, err := dedup.ReadDecisionLines(t.Context(), file, nil)
 	var got []string
 	for _, d := range all {
 		got = append(got, d.By+" "+string(d.Kind))

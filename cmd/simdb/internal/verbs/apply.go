@@ -26,6 +26,7 @@ func (Apply) Help() string {
   drop   a is a duplicate of b: it is deleted
   allow  a is not a duplicate of b: the pair is recorded, as by ALLOW
   keep   a is a duplicate but stays: nothing is done
+  none   an earlier decision about the pair is withdrawn: nothing is done
 
 If a line is wrong or an id unknown, nothing is written. Otherwise the pairs are recorded in one write, and then the documents are
 deleted in another. Decisions already applied are skipped.`
@@ -41,7 +42,7 @@ type applied struct {
 
 // Run applies the decisions.
 func (c *Apply) Run(a *app.App) (err error) {
-	all, err := dedup.ReadDecisions(a.Context(), c.Decisions)
+	all, err := dedup.ReadDecisions(a.Context(), c.Decisions, a.Env().Say)
 	if err != nil {
 		return err
 	}

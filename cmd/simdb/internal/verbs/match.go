@@ -192,12 +192,12 @@ func (c *Match) compare(a *app.App, db *engine.DB, src *inputs.Sources, o *dedup
 		return err
 	}
 	if !c.Add {
-		err = a.Env().CheckTexts(a.Context(), db, c.Near != nil)
+		err = a.Env().CheckTexts(a.Context(), db, c.DB, c.Near != nil)
 	}
 	if c.Jaccard != nil && !c.Estimate && db.Options().NoText {
 		err = cmp.Or(err, fmt.Errorf("%s stores no texts to compare: --estimate compares sketches", c.DB))
 	}
-	err = cmp.Or(err, a.Env().CheckTexts(a.Context(), src.DB(), c.Near != nil))
+	err = cmp.Or(err, a.Env().CheckTexts(a.Context(), src.DB(), "", c.Near != nil))
 	if err == nil && c.Explain && outfile.IsFolderName(c.Output) {
 		err = fmt.Errorf("-o %s: --explain writes the rows of all inputs to one file", c.Output)
 	}
