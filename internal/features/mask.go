@@ -80,7 +80,7 @@ func Finder(pattern string) (func(text []byte, found func(match []byte)), error)
 
 // withASCIIDigits returns a text with ASCII digits in place of those of other scripts.
 func withASCIIDigits(text []byte) []byte {
-	if !bytes.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf && unicode.Is(unicode.Nd, r) }) {
+	if !hasOtherDigits(text) {
 		return text
 	}
 	return bytes.Map(func(r rune) rune {
@@ -96,6 +96,21 @@ func withASCIIDigits(text []byte) []byte {
 		}
 		return r
 	}, text)
+}
+
+func hasOtherDigits(text []byte) bool {
+	for i := 0; i < len(text); {
+		if text[i] < utf8.RuneSelf { // nearly always
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(text[i:])
+		if unicode.Is(unicode.Nd, r) {
+			return true
+		}
+		i += n
+	}
+	return false
 }
 
 // appendMasked appends text to dst, which is empty, with each match replaced.
