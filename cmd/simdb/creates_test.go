@@ -24,7 +24,7 @@ var mayChange = []string{
 	"cmd/simdb/internal/app/append.go:OpenToAppend", // appends answers and decisions to files that were read before
 	"cmd/simdb/internal/app/append.go:takeBack",     // takes back what it appended
 	"cmd/simdb/lib.go:spool",                        // a stream, to a temporary file
-	"cmd/simdb/internal/learning/ask.go:ask",        // removes a file without answers that it has created
+	"cmd/simdb/internal/app/append.go:RemoveEmpty",  // removes a file without answers that learn has created
 	"records/inputs/sources.go:copyTo",
 	"records/inputs/folder.go:NewOutFolder", "records/inputs/folder.go:MakeParents", "records/inputs/folder.go:Undo",
 	"dedup/shard/files.go:fetch", "dedup/shard/files.go:send", "dedup/shard/files.go:tempDir", "dedup/shard/files.go:store", "dedup/shard/files.go:Put",

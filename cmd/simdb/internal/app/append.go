@@ -35,19 +35,19 @@ func OpenToAppend(path string) (_ *os.File, err error) {
 
 // AppendLine appends a line to a file, and syncs it. The line begins after a line end, even if an editor
 // has left none; a last line that a power cut has left incomplete is removed. It returns where the line
-// begins, and the size of the file after. If the line cannot be written whole,
-// none of it stays. Calls of other processes wait meanwhile.
+// begins, and the size of the file after. If the line cannot be written whole, or another program has removed
+// or replaced the file, none of it stays. Calls of other processes wait meanwhile.
 func AppendLine(f *os.File, line []byte) (before, after int64, err error) {
 	unlock, err := vfs.LockOpen(f)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return 0, 0, err
+	size, ok := sizeOf(f)
+	if !ok {
+		return 0, 0, fmt.Errorf("%s was removed or replaced by another program: nothing was stored; start again", f.Name())
 	}
-	before = info.Size()
+	before = size
 	var last [1]byte
 	if before > 0 {
 		if _, err := f.ReadAt(last[:], before-1); err != nil {
@@ -110,15 +110,34 @@ func TakeBack(f *os.File, from, want int64) (done bool, err error) {
 
 // takeBack is TakeBack for a caller that has locked the file.
 func takeBack(f *os.File, from, want int64) (bool, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return false, err
-	}
-	now, err := os.Stat(f.Name())
-	if err != nil || !os.SameFile(info, now) || now.Size() != want {
-		return false, err
+	if size, ok := sizeOf(f); !ok || size != want {
+		return false, nil
 	}
 	// By its name: on Windows, a file that is opened to append has no right to be cut.
-	err = os.Truncate(f.Name(), from)
+	err := os.Truncate(f.Name(), from)
 	return err == nil, err
+}
+
+// sizeOf returns the size of a file, unless its name now names another one or none.
+func sizeOf(f *os.File) (size int64, ok bool) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, false
+	}
+	now, err := os.Stat(f.Name())
+	return info.Size(), err == nil && os.SameFile(info, now)
+}
+
+// RemoveEmpty removes a file that OpenToAppend has opened if nothing is in it. The lock keeps an answer that
+// another process appends: AppendLine comes before, or finds no file. An empty file that cannot be removed, as on
+// Windows while it is open, harms nobody.
+func RemoveEmpty(f *os.File) {
+	unlock, err := vfs.LockOpen(f)
+	if err != nil {
+		return
+	}
+	if size, ok := sizeOf(f); ok && size == 0 {
+		_ = os.Remove(f.Name())
+	}
+	_ = unlock()
 }

@@ -3,8 +3,11 @@ package app
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/simdb/simdb/internal/must"
 )
 
 // TestOpenToAppend appends to files that end with and without a line end, and not to compressed ones.
@@ -72,4 +75,41 @@ func TestTakeBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(2, 4, false, "new\n")
+}
+
+// TestRemoveEmpty removes a file without answers. Nobody stores an answer in a file that is gone.
+func TestRemoveEmpty(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "answers.jsonl")
+	open := func() *os.File {
+		f := must.Get(OpenToAppend(path))(t)
+		t.Cleanup(func() { f.Close() })
+		return f
+	}
+	a, b := open(), open()
+	_, _, err := AppendLine(b, []byte("new\n"))
+	must.Do(t, err)
+	RemoveEmpty(a)
+	if got, err := os.ReadFile(path); err != nil || string(got) != "new\n" {
+		t.Errorf("with an answer of another process: %q, %v", got, err)
+	}
+	if ok, err := TakeBack(b, 0, 4); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	RemoveEmpty(a)
+	if _, err := os.Stat(path); err == nil && runtime.GOOS != "windows" {
+		t.Error("an empty file stays")
+	}
+	if runtime.GOOS == "windows" {
+		return // files that are open cannot be removed
+	}
+	c := open() // another file of that name
+	RemoveEmpty(b)
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("another file was removed: %v", err)
+	}
+	if _, _, err := AppendLine(b, []byte("lost\n")); err == nil || !strings.Contains(err.Error(), "removed or replaced") {
+		t.Errorf("append to a removed file: %v", err)
+	}
+	_, _, err = AppendLine(c, []byte("new\n"))
+	must.Do(t, err)
 }

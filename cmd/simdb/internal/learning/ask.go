@@ -27,11 +27,10 @@ func (c *Command) ask(a *app.App, corpus *learn.Corpus, path string, labels []le
 		return nil, err
 	}
 	defer func() {
-		info, failed := f.Stat()
-		err = errors.Join(err, failed, f.Close())
-		if errors.Is(missing, fs.ErrNotExist) && failed == nil && info.Size() == 0 {
-			err = errors.Join(err, os.Remove(path))
+		if errors.Is(missing, fs.ErrNotExist) {
+			app.RemoveEmpty(f)
 		}
+		err = errors.Join(err, f.Close())
 	}()
 	had := len(labels)
 	labels, err = interview(a.Context(), corpus, labels, n, os.Stdin, a.Err, f)
@@ -43,8 +42,7 @@ func (c *Command) ask(a *app.App, corpus *learn.Corpus, path string, labels []le
 
 // interview asks about up to n pairs, and appends each answer but a skip to a file. Back takes the last
 // answer of this interview out of the file, and asks again, unless another process has appended to the
-// file. It returns all labels, also those before
-// an interruption.
+// file. It returns all labels, also those before an interruption.
 func interview(ctx context.Context, corpus *learn.Corpus, labels []learn.Label, n int, in io.Reader, out io.Writer, to *os.File) ([]learn.Label, error) {
 	lines, failed := linesOf(in)
 	var given [][2]int64 // by answer: the sizes of the file before and after it
