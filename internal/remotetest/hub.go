@@ -68,7 +68,7 @@ func (s *Server) hub(w http.ResponseWriter, r *http.Request, body []byte) bool {
 			err = &refusal{http.StatusNotFound, "RepoNotFound", "Repository not found"}
 		case m[6] == "" && revision != "main" && !s.hasFolder("/"+repo+"@"+revision+"/"):
 			err = &refusal{http.StatusNotFound, "RevisionNotFound", "Invalid rev id: " + revision}
-		case what != "preupload" && r.Header.Get("Authorization") != "Bearer "+HubToken: // the real one allows anyone to ask for a preupload
+		case what != "preupload" && r.Header.Get("Authorization") != "Bearer "+HubToken: // the real one lets anyone request a preupload
 			err = &refusal{http.StatusForbidden, "", "Authorization error."}
 		default:
 			answer, err = map[string]func(*http.Request, string, string, []byte) (any, error){

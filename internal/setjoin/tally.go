@@ -57,7 +57,7 @@ func (f *finder) tallied(x *index, p *prefix, t threshold) {
 
 const (
 	sampledSets  = 512 // most sets from which a join estimates whether counting pays
-	sampledShare = 16  // at most one of so many sets: fewer cost no time that would be noticed
+	sampledShare = 16  // the sample has at most this fraction of the sets, so that it costs little
 
 	// TallyPays is the time of one visit of an entry by prefixes, in steps of counting: a pair of sets is a
 	// step, and each common element another one. It was measured with records, diagnoses and API

@@ -150,7 +150,7 @@ func (s *source) read(of span, alone bool) (more bool, err error) {
 	all.SetLimit(parallel)
 	for _, part := range rest {
 		all.Go(func() error {
-			if err := cmp.Or(failed, ctx.Err()); err != nil { // a server that is away is not asked for every part of a large file
+			if err := cmp.Or(failed, ctx.Err()); err != nil { // one failure suffices: do not repeat it for each part of a large file
 				s.deliver(part, nil, err)
 				return err
 			}

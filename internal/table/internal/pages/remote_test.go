@@ -62,8 +62,8 @@ func TestWanted(t *testing.T) {
 	}
 }
 
-// TestAway needs many parts of a file whose server is away: it is not asked for each, and the parts are
-// read once it is back.
+// TestAway needs many parts of a file whose server is away: only the first parts are requested, and all
+// are read once it is back.
 func TestAway(t *testing.T) {
 	file := bytes.Repeat([]byte("simdb"), 100*16*chunk/5)
 	r := &counting{ReaderAt: bytes.NewReader(file)}
